@@ -1,0 +1,1 @@
+"""Agents that plug into the environment."""
