@@ -1,0 +1,51 @@
+# make run: set up, then the Rule agent reads recordings online and a table of scores is printed.
+# make test: set up everything the tests need, then run them.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+DATA ?= $(or $(ECGSCROLL_DATA),$(firstword $(wildcard data ../shared/data)))
+RUNS ?= runs
+WORKERS ?= 2
+export ECGSCROLL_CACHE ?= $(CURDIR)/.cache
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run test lint format bench accuracy picture clean
+
+run: $(VENV)/.core
+	@$(BIN)/python -m ecgscroll.evaluation.quickstart $(if $(DATA),--data "$(DATA)") --out "$(RUNS)" --workers $(WORKERS)
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term -q $(TESTS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m pytest benchmarks -q -p no:xdist --benchmark-only --benchmark-columns=median,iqr,rounds
+
+accuracy: $(VENV)/.core
+	$(BIN)/python benchmarks/accuracy.py $(if $(DATA),--data "$(DATA)")
+
+picture: $(VENV)/.dev
+	$(BIN)/python -m ecgscroll.evaluation.picture $(if $(DATA),--data "$(DATA)") --out docs/images/episode.png
+
+$(VENV)/.core: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -c constraints.txt -e .
+	touch $@
+
+# torch comes first and pinned, so that nothing else chooses its build
+$(VENV)/.dev: $(VENV)/.core
+	$(BIN)/python -m pip install -q -c constraints.txt torch
+	$(BIN)/python -m pip install -q -c constraints.txt -e ".[dev,plot,train]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) .cache build *.egg-info
