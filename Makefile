@@ -11,8 +11,17 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test lint format bench accuracy picture clean
 
+RULE := $(BIN)/ecgscroll run --policy rule --workers $(WORKERS)
+
+# Real recordings where there are some, else the embedded synthetic default; run again, it resumes.
 run: $(VENV)/.core
-	@$(BIN)/python -m ecgscroll.evaluation.quickstart $(if $(DATA),--data "$(DATA)") --out "$(RUNS)" --workers $(WORKERS)
+ifneq ($(DATA),)
+	$(RULE) --data "$(DATA)" --dx signal --tasks pvc_burden,rare_event --databases mitdb --out $(RUNS)/mitdb-signal
+	$(RULE) --data "$(DATA)" --dx reference --set published --scoring published --out $(RUNS)/published-reference
+else
+	$(RULE) --dx signal --set supplementary --out $(RUNS)/synthetic-signal
+	$(RULE) --dx reference --set supplementary --out $(RUNS)/synthetic-reference
+endif
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term -q $(TESTS)
