@@ -1,10 +1,10 @@
-"""The errors a user can meet; each message is one sentence that says what is wrong and how to mend it."""
+"""The errors a user can meet; a message says in one sentence what is wrong and how to mend it."""
 
 from __future__ import annotations
 
 
 class EcgScrollError(Exception):
-    """Base of every error that is a user's to mend; the command line prints it without a traceback."""
+    """Base of every error that is a user's to mend; printed without a traceback."""
 
 
 class DataError(EcgScrollError):

@@ -1,4 +1,4 @@
-"""The six tasks of the core set, and what each asks for; constants here are defaults, never rules."""
+"""The six core tasks, and what each asks for; constants here are defaults, never rules."""
 
 from __future__ import annotations
 

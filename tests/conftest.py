@@ -1,4 +1,4 @@
-"""Fixtures that every test may use: where the real recordings are, and a cache of the tests' own."""
+"""Fixtures that every test may use: where the real recordings are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The house as a stranger meets it: light imports, a wheel that works elsewhere, a folder that shadows nothing."""
+"""The house as a stranger meets it: light imports, and a wheel that works elsewhere."""
 
 from __future__ import annotations
 
