@@ -1,0 +1,125 @@
+"""Beats as a structure of arrays: what every tool, cue and classifier reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ecgscroll.signals.rr import premature
+
+Source = Literal["detected", "reference"]
+Float = NDArray[np.float32]
+Flag = NDArray[np.bool_]
+
+PER_LEAD = ("qrs_amp", "st_mv", "t_amp")
+
+
+@dataclass(frozen=True)
+class Beats:
+    """``n`` beats on ``L`` ECG leads; NaN is a value that could not be measured.
+
+    Parameters
+    ----------
+    source
+        ``detected`` from the waveform, ``reference`` from annotation times alone.
+    leads
+        Names of the ``L`` ECG leads.
+    time
+        (n,) R peak, seconds from the record's start, increasing.
+    qrs_ms, pr_ms, qt_ms
+        (n,) QRS duration, P onset to QRS onset, QRS onset to T end, milliseconds.
+    p_ms
+        (n,) P peak against the R peak, milliseconds; negative.
+    p_amp
+        (n,) P wave against the PR baseline, millivolts, signed.
+    p_present
+        (n,) 1 with a P wave, 0 without, NaN where it cannot be judged.
+    qrs_amp, st_mv, t_amp
+        (n, L) peak-to-peak QRS, ST level at J+80 ms and T peak against the PR baseline, millivolts.
+    ectopic
+        (n,) the beat looks ventricular; on annotation times, the beat comes early.
+    after_gap
+        (n,) signal in which a beat could hide is missing between the previous beat and this one,
+        so the R-R interval that ends here is unknown.
+    """
+
+    source: Source
+    leads: tuple[str, ...]
+    time: NDArray[np.float64]
+    qrs_ms: Float
+    pr_ms: Float
+    p_ms: Float
+    p_amp: Float
+    p_present: Float
+    qt_ms: Float
+    qrs_amp: Float
+    st_mv: Float
+    t_amp: Float
+    ectopic: Flag
+    after_gap: Flag
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def has_waveform(self) -> bool:
+        """Whether waveform measurements were possible at all."""
+        return self.source == "detected"
+
+    def between(self, t0: float, t1: float) -> Beats:
+        """Beats with ``t0 <= time < t1``."""
+        start, stop = np.searchsorted(self.time, (t0, t1), side="left")
+        return self.take(slice(int(start), int(stop)))
+
+    def take(self, index: slice | Flag | NDArray[np.intp]) -> Beats:
+        """Beats at an index along the beat axis; a slice copies nothing."""
+        arrays = {name: getattr(self, name)[index] for name in _ARRAYS}
+        return Beats(self.source, self.leads, **arrays)
+
+    @classmethod
+    def empty(cls, leads: Sequence[str] = (), source: Source = "detected") -> Beats:
+        """No beats."""
+        return cls.from_times((), source=source, leads=leads)
+
+    @classmethod
+    def from_times(
+        cls, times: ArrayLike, *, source: Source = "reference", leads: Sequence[str] = ()
+    ) -> Beats:
+        """Beats of which only the times are known, as in a recording without a waveform.
+
+        Parameters
+        ----------
+        times
+            (n,) seconds, in any order; equal ones count once.
+
+        Notes
+        -----
+        The ectopy cue is then prematurity alone (:func:`ecgscroll.signals.rr.premature`). Pass a
+        few beats before the window of interest and cut with :meth:`between`, so that its first
+        beats have a past to be early against.
+        """
+        time = np.unique(np.asarray(times, dtype=np.float64))
+        n = len(time)
+        gap = np.zeros(n, dtype=bool)
+        waveform = {name: np.full(n, np.nan, dtype=np.float32) for name in _WAVEFORM}
+        lead_wise = {name: np.full((n, len(leads)), np.nan, dtype=np.float32) for name in PER_LEAD}
+        early = premature(time, gap)
+        return cls(
+            source, tuple(leads), time, **waveform, **lead_wise, ectopic=early, after_gap=gap
+        )
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Beats]) -> Beats:
+        """Join beats of consecutive spans; at least one part."""
+        if len(parts) == 1:
+            return parts[0]
+        arrays = {name: np.concatenate([getattr(p, name) for p in parts]) for name in _ARRAYS}
+        return cls(parts[0].source, parts[0].leads, **arrays)
+
+
+_ARRAYS = tuple(f.name for f in fields(Beats) if f.name not in ("source", "leads"))
+_WAVEFORM = ("qrs_ms", "pr_ms", "p_ms", "p_amp", "p_present", "qt_ms")
