@@ -1,0 +1,162 @@
+"""A run's folder: its configuration, a transcript per episode, the results assembled from them.
+
+The transcripts are the only state. Each is written whole, atomically, when its episode ends, and
+its last line carries the results row; so a kill at any moment loses only episodes under way.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ecgscroll.errors import ConfigError, DataError
+from ecgscroll.evaluation.config import RunConfig, differences
+from ecgscroll.files import write_atomic
+
+Row = dict[str, Any]
+_BLOCK = 1 << 16
+
+
+class RunFolder:
+    """Where one run keeps everything.
+
+    Parameters
+    ----------
+    path
+        The folder; made when a run begins.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.episodes = path / "episodes"
+        self.results = path / "results.jsonl"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for one run.
+
+        Raises
+        ------
+        ConfigError
+            If another process holds it.
+        """
+        try:
+            self.episodes.mkdir(parents=True, exist_ok=True)
+            handle = (self.path / ".lock").open("w")
+        except OSError as error:
+            raise ConfigError(f"The run folder {self.path} cannot be used: {error}.") from None
+        with handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ConfigError(
+                    f"Another run is under way in {self.path}; wait for it or choose another --out."
+                ) from None
+            yield
+
+    def begin(self, config: RunConfig, provenance: dict[str, Any]) -> None:
+        """Record what is run, or make sure that the same was run here before.
+
+        Raises
+        ------
+        ConfigError
+            If the folder holds a run of another configuration; the message names what differs.
+        """
+        target = self.path / "config.json"
+        new = config.to_dict()
+        if target.exists():
+            changed = differences(self.config().to_dict(), new)
+            if changed:
+                raise ConfigError(
+                    f"{self.path} holds another run: {'; '.join(changed)}. "
+                    "Choose another --out, or give the same options to resume it."
+                )
+            return
+        stored = {"config": new, "digest": config.digest(), "provenance": provenance}
+        write_atomic(target, json.dumps(stored, indent=1) + "\n")
+
+    def stored(self) -> dict[str, Any]:
+        """Return what `begin` recorded: ``config``, ``digest``, ``provenance``.
+
+        Raises
+        ------
+        DataError
+            If this is no run's folder, or its configuration is damaged.
+        """
+        target = self.path / "config.json"
+        try:
+            stored: dict[str, Any] = json.loads(target.read_bytes())
+            RunConfig.from_dict(stored["config"])
+        except FileNotFoundError:
+            raise DataError(f"{self.path} holds no run: there is no config.json.") from None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{target} is damaged ({error}); run into another folder.") from None
+        return stored
+
+    def config(self) -> RunConfig:
+        """Return the configuration of the run that this folder holds; errors as `stored`."""
+        return RunConfig.from_dict(self.stored()["config"])
+
+    def episode_path(self, instance: str) -> Path:
+        """File of an episode's transcript; no two instances share one."""
+        name = "+".join(quote(part, safe="") for part in instance.split("/"))
+        return self.episodes / f"{name}.jsonl"
+
+    def last_line(self, instance: str) -> dict[str, Any] | None:
+        """Last line of an episode's transcript, or None if it has not been played to an end."""
+        try:
+            end: dict[str, Any] = json.loads(_last_line(self.episode_path(instance)))
+            return end if end["row"]["instance"] == instance else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def row(self, instance: str) -> Row | None:
+        """Results row of an episode, or None if it has not been played to an end."""
+        end = self.last_line(instance)
+        return None if end is None else end["row"]
+
+    def rows(self, instances: Iterable[str]) -> list[Row]:
+        """Rows of the episodes that have been played, in the order of ``instances``."""
+        found = (self.row(instance) for instance in instances)
+        return [row for row in found if row is not None]
+
+    def write_results(self, rows: Iterable[Row]) -> None:
+        """Write ``results.jsonl``."""
+        write_rows(self.results, rows)
+
+
+def write_rows(target: Path, rows: Iterable[Row]) -> None:
+    """Write one JSON line per row, atomically."""
+    write_atomic(target, "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows))
+
+
+def read_rows(source: Path) -> list[Row]:
+    """Read rows that `write_rows` wrote.
+
+    Raises
+    ------
+    DataError
+        If the file is absent or damaged.
+    """
+    try:
+        return [json.loads(line) for line in source.read_bytes().splitlines()]
+    except (OSError, ValueError) as error:
+        raise DataError(f"{source} cannot be read ({error}); run it again to mend it.") from None
+
+
+def _last_line(path: Path) -> bytes:
+    """Last line of a file, read from its end: a transcript can be megabytes long."""
+    with path.open("rb") as handle:
+        position = handle.seek(0, os.SEEK_END)
+        tail = b""
+        while position and b"\n" not in tail[:-1]:
+            step = min(_BLOCK, position)
+            position = handle.seek(position - step)
+            tail = handle.read(step) + tail
+    return tail.rstrip(b"\n").rpartition(b"\n")[2]

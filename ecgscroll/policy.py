@@ -1,0 +1,108 @@
+"""What a policy is, and how one is found by name; the command line imports none by itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol, runtime_checkable
+
+from ecgscroll.errors import ConfigError
+
+GROUP = "ecgscroll.policies"
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Anything that reads observations and answers with tool calls.
+
+    One object plays many episodes, one after another; `reset` must drop whatever it knew of the
+    episode before, so that an episode is the same whichever process plays it.
+    """
+
+    name: str
+
+    def reset(self, info: Mapping[str, Any]) -> None:
+        """Begin an episode; ``info`` is what the environment's ``reset`` returned."""
+
+    def act(self, obs: Mapping[str, Any], info: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the next call, ``{"name": ..., "arguments": {...}}``."""
+
+
+def registered_policies() -> dict[str, EntryPoint]:
+    """Return the policies that installed packages register, by name."""
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def policy_class(spec: str) -> type:
+    """Find a policy's class without making one.
+
+    Parameters
+    ----------
+    spec
+        A registered name (entry point group ``ecgscroll.policies``) or ``module:Class``.
+
+    Raises
+    ------
+    ConfigError
+        If the name is unknown, the module cannot be imported, or the class is no policy.
+    """
+    target = spec if ":" in spec else _registered_target(spec)
+    module_name, _, class_name = target.partition(":")
+    if not module_name or not class_name:
+        raise ConfigError(f"{spec!r} is neither a policy's name nor of the form module:Class.")
+    try:
+        found = getattr(import_module(module_name), class_name)
+    except AttributeError:
+        raise ConfigError(f"The module {module_name!r} has no class {class_name!r}.") from None
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"The policy {spec!r} cannot be imported ({reason}).") from error
+    return _checked(spec, found)
+
+
+def load_policy(spec: str, **options: Any) -> Policy:
+    """Make a policy from a registered name or ``module:Class``.
+
+    Parameters
+    ----------
+    spec
+        See `policy_class`.
+    options
+        Keyword arguments of the class.
+
+    Raises
+    ------
+    ConfigError
+        As `policy_class`, or if the class takes no such option.
+    """
+    found = policy_class(spec)
+    try:
+        inspect.signature(found).bind(**options)
+    except TypeError as error:
+        known = ", ".join(inspect.signature(found).parameters) or "none"
+        raise ConfigError(
+            f"The policy {spec!r} cannot take these options ({error}); it knows: {known}."
+        ) from None
+    policy: Policy = found(**options)
+    return policy
+
+
+def _registered_target(name: str) -> str:
+    entries = registered_policies()
+    if name not in entries:
+        known = ", ".join(sorted(entries)) or "none"
+        raise ConfigError(
+            f"There is no policy {name!r}; registered are: {known}; or give module:Class."
+        )
+    return entries[name].value
+
+
+def _checked(spec: str, found: Any) -> type:
+    if not inspect.isclass(found):
+        raise ConfigError(f"{spec!r} is not a class; a policy is a class with reset and act.")
+    lacking = [need for need in ("reset", "act") if not callable(getattr(found, need, None))]
+    if lacking:
+        raise ConfigError(f"{spec!r} is not a policy: it has no {' and no '.join(lacking)}.")
+    return found

@@ -1,0 +1,135 @@
+"""The Rule agent: fixed chunks, one measurement each, written when a cue or a label flags it.
+
+Per chunk it skims, measures the tool of its task over the chunk, and writes the chunk if it is
+flagged; at the recording's end it finishes. Without diagnostic tools a chunk is flagged when the
+cue reaches a threshold of ``rule.yaml``; with them, when the label says so:
+
+- `classify_rhythm`: the dominant rhythm is AF, that is AF fills half of the chunk or more;
+- `flag_ischemia`: any part of the chunk is ischemic;
+- `classify_beats`: it holds a ventricular ectopic beat.
+
+The confidence of a write is the strength of its cue, ``x / (x + threshold)``: one half at the
+threshold, towards one above it. For a label ``x`` is the AF fraction, 1 for an ischemic chunk, or
+the number of ectopic beats, so that of several chunks the one with most beats is the surest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ecgscroll.errors import ConfigError
+from ecgscroll.tasks import get_task
+
+Call = dict[str, Any]
+
+# Diagnostic tool of each event, and the value at which its label begins.
+LABELS: dict[str, tuple[str, float]] = {
+    "af": ("classify_rhythm", 0.5),
+    "ischemia": ("flag_ischemia", 1.0),
+    "pvc": ("classify_beats", 1.0),
+}
+
+
+class Rule:
+    """Walk the recording in fixed chunks and write those that are flagged.
+
+    Parameters
+    ----------
+    profile
+        Set of thresholds in ``rule.yaml``: ``default`` (chosen on training patients) or
+        ``released`` (those of the published agent).
+
+    Raises
+    ------
+    ConfigError
+        If there is no such profile.
+    """
+
+    name = "rule"
+
+    def __init__(self, profile: str = "default") -> None:
+        config = _config()
+        profiles = config["profiles"]
+        if profile not in profiles:
+            raise ConfigError(
+                f"The Rule agent has no profile {profile!r}; choose one of {', '.join(profiles)}."
+            )
+        self._cues: dict[str, dict[str, Any]] = profiles[profile]
+        self._chunk_s = float(config["chunk_s"])
+        self._last = ""
+        self._start = 0.0
+
+    def reset(self, info: Mapping[str, Any]) -> None:
+        """Begin an episode of ``info["task"]`` with the diagnostic source ``info["dx"]``."""
+        self._cue = self._cues[info["task"]]
+        self._event = get_task(info["task"]).event
+        self._labelled = info["dx"] is not None
+        self._last, self._start = "", 0.0
+
+    def act(self, obs: Mapping[str, Any], info: Mapping[str, Any]) -> Call:
+        """Return the next call of the walk: skim, measure, perhaps write; then finish."""
+        call = self._next(float(info["cursor"]), float(info["total"]), info["result"])
+        self._last = call["name"]
+        return call
+
+    def _next(self, cursor: float, total: float, result: Mapping[str, Any]) -> Call:
+        if self._last == "skim":
+            return _call("measure", tool=self._tool(), t0=self._start, t1=cursor)
+        if self._last == "measure":
+            confidence = self._strength(result)
+            if confidence is not None:
+                return _call("write", t0=self._start, t1=cursor, confidence=confidence)
+        if cursor >= total:
+            return _call("finish")
+        self._start = cursor
+        return _call("skim", duration=self._chunk_s)
+
+    def _tool(self) -> str:
+        tool: str = LABELS[self._event][0] if self._labelled else self._cue["tool"]
+        return tool
+
+    def _strength(self, result: Mapping[str, Any]) -> float | None:
+        """Strength of a flagged chunk in [0.5, 1), or None for one that is not flagged."""
+        if "error" in result:
+            return None
+        if self._labelled:
+            value, threshold = label_value(self._event, result), LABELS[self._event][1]
+        else:
+            value = cue_value(result[self._cue["field"]])
+            threshold = float(self._cue["threshold"])
+        if value is None or value < threshold:
+            return None
+        return round(value / (value + threshold), 4)
+
+
+def label_value(event: str, result: Mapping[str, Any]) -> float | None:
+    """Return how strong a diagnostic tool's label is; None where it names nothing of the event."""
+    if event == "af":
+        return float(result["af_frac"]) if result["dominant_rhythm"] == "AF" else None
+    if event == "ischemia":
+        return 1.0 if result["ischemic"] else None
+    return float(result["pvc_count"])
+
+
+def cue_value(measured: float | Mapping[str, float | None] | None) -> float | None:
+    """Return one number from a tool's field: itself, or the largest magnitude over the leads."""
+    if not isinstance(measured, Mapping):
+        return measured
+    sizes = [abs(value) for value in measured.values() if value is not None]
+    return max(sizes, default=None)
+
+
+@cache
+def _config() -> dict[str, Any]:
+    text = Path(__file__).with_name("rule.yaml").read_text(encoding="utf-8")
+    config: dict[str, Any] = yaml.safe_load(text)
+    return config
+
+
+def _call(name: str, **arguments: Any) -> Call:
+    return {"name": name, "arguments": arguments}
