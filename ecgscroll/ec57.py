@@ -166,7 +166,7 @@ def compare_beats(
 def _counts_at(times: NDArray[np.float64], excluded: Spans) -> NDArray[np.bool_]:
     starts, stops = excluded.onsets, excluded.offsets
     left_out = (times[:, None] >= starts) & (times[:, None] < stops)
-    return np.logical_not(np.any(left_out, axis=1))
+    return np.asarray(~left_out.any(axis=1), dtype=np.bool_)
 
 
 def episode_rate(
