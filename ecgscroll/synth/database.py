@@ -1,0 +1,150 @@
+"""Folders of synthetic records, resumable and recognised; the small one that is the default data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ecgscroll.errors import DataError
+from ecgscroll.files import write_atomic
+from ecgscroll.synth.config import SynthConfig
+from ecgscroll.synth.presets import preset
+from ecgscroll.synth.streams import VERSION
+from ecgscroll.synth.write import write_record
+
+MANIFEST = "synth.json"
+"""Names what a folder of synthetic records holds, with the hashes of the finished files."""
+DEFAULT_DATABASE = "synth"
+_SUFFIXES = (".dat", ".atr", ".hea")
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class RecordPlan:
+    """One record to write: its name, configuration and seed."""
+
+    name: str
+    config: SynthConfig
+    seed: int
+
+
+def write_database(
+    folder: str | Path, records: Sequence[RecordPlan], progress: Progress | None = None
+) -> list[str]:
+    """Write records into a folder of their own; what is there and whole is kept.
+
+    Parameters
+    ----------
+    folder
+        The database's folder.
+    records
+        What it shall hold.
+    progress
+        Called with a record's name and the fraction of it done.
+
+    Returns
+    -------
+    list of str
+        Names of the records written now: none when the folder was complete.
+
+    Raises
+    ------
+    DataError
+        If the folder holds anything else.
+    """
+    folder = Path(folder)
+    digest = _digest(records)
+    manifest = _open_manifest(folder, digest)
+    written = []
+    for record in records:
+        if _whole(folder, record.name, manifest["files"]):
+            continue
+        report = None if progress is None else _bind(progress, record.name)
+        write_record(folder, record.name, record.config, record.seed, progress=report)
+        for suffix in _SUFFIXES:
+            name = f"{record.name}{suffix}"
+            manifest["files"][name] = _hash(folder / name)
+        write_atomic(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+        written.append(record.name)
+    if written:
+        names = "".join(f"{record.name}\n" for record in records)
+        write_atomic(folder / "RECORDS", names)
+    return written
+
+
+def default_records() -> list[RecordPlan]:
+    """Records of the default data: an hour of signal that carries all six tasks."""
+    plans = [
+        ("paf01", "paf", 900.0, 3),
+        ("paf02", "paf", 600.0, 8),
+        ("ectopy01", "ectopy", 600.0, 1),
+        ("rare01", "rare", 600.0, 2),
+        ("ischemia01", "ischemia", 900.0, 1),
+    ]
+    return [
+        RecordPlan(name, preset(kind, seed, duration), seed) for name, kind, duration, seed in plans
+    ]
+
+
+def default_data(folder: str | Path) -> Path:
+    """Make sure that the default data lie in ``folder``; return it.
+
+    The first call takes some seconds; later ones check the files' hashes. Files left by a call that
+    was killed are written again. Several processes may call it at the same time: all write the same
+    bytes, each file whole.
+
+    Raises
+    ------
+    DataError
+        If ``folder/synth`` holds something else, or cannot be written.
+    """
+    folder = Path(folder)
+    write_database(folder / DEFAULT_DATABASE, default_records())
+    return folder
+
+
+def _digest(records: Sequence[RecordPlan]) -> str:
+    text = json.dumps([asdict(record) for record in records], sort_keys=True)
+    return hashlib.sha256(f"{VERSION} {text}".encode()).hexdigest()
+
+
+def _open_manifest(folder: Path, digest: str) -> dict[str, Any]:
+    """Manifest of the folder, new when the folder is empty."""
+    fresh = {"recipe": VERSION, "records": digest, "files": {}}
+    present = sorted(folder.iterdir()) if folder.is_dir() else []
+    if not any(not path.name.startswith(".") for path in present):
+        write_atomic(folder / MANIFEST, json.dumps(fresh, indent=1, sort_keys=True) + "\n")
+        return fresh
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        known = isinstance(manifest["files"], dict) and manifest["records"]
+    except (OSError, ValueError, KeyError, TypeError):
+        known = None
+    if known != digest:
+        raise DataError(
+            f"{str(folder)!r} holds other files than this request would write; "
+            "choose another folder or empty it."
+        )
+    return dict(manifest)
+
+
+def _whole(folder: Path, record: str, files: dict[str, str]) -> bool:
+    names = [f"{record}{suffix}" for suffix in _SUFFIXES]
+    return all(
+        name in files and (folder / name).is_file() and _hash(folder / name) == files[name]
+        for name in names
+    )
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _bind(progress: Progress, name: str) -> Callable[[float], None]:
+    return lambda fraction: progress(name, fraction)

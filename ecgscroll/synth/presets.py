@@ -1,0 +1,101 @@
+"""Ready-made configurations, one per kind of recording; each seed is another patient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ecgscroll.errors import ConfigError
+from ecgscroll.synth.config import (
+    Ectopy,
+    Fibrillation,
+    Ischemia,
+    Noise,
+    Sinus,
+    SynthConfig,
+)
+from ecgscroll.synth.streams import generator
+
+
+def _sinus(config: SynthConfig) -> SynthConfig:
+    return config
+
+
+def _paf(config: SynthConfig) -> SynthConfig:
+    return replace(config, fibrillation=Fibrillation(burden=None))
+
+
+def _ectopy(config: SynthConfig) -> SynthConfig:
+    ectopy = Ectopy(
+        singles_per_h=150, couplets_per_h=12, runs_per_h=4, bigeminy_per_h=5, foci=2, pauses_per_h=1
+    )
+    return replace(config, ectopy=ectopy)
+
+
+def _rare(config: SynthConfig) -> SynthConfig:
+    return replace(config, ectopy=Ectopy(count=4))
+
+
+def _ischemia(config: SynthConfig) -> SynthConfig:
+    return replace(config, ischemia=Ischemia(episodes_per_h=3, shifts_per_h=2))
+
+
+def _holter(config: SynthConfig) -> SynthConfig:
+    return replace(
+        config,
+        fibrillation=Fibrillation(burden=0.12),
+        ectopy=Ectopy(
+            singles_per_h=25, couplets_per_h=2, runs_per_h=0.4, bigeminy_per_h=0.5, foci=2,
+            pauses_per_h=0.5,
+        ),
+        ischemia=Ischemia(episodes_per_h=1, shifts_per_h=3),
+        noise=Noise(lead_off_per_h=0.5),
+    )  # fmt: skip
+
+
+PRESETS: dict[str, Callable[[SynthConfig], SynthConfig]] = {
+    "sinus": _sinus,
+    "paf": _paf,
+    "ectopy": _ectopy,
+    "rare": _rare,
+    "ischemia": _ischemia,
+    "holter": _holter,
+}
+
+
+def preset(name: str, seed: int, duration_s: float = 1800.0, fs: int = 250) -> SynthConfig:
+    """Return the configuration of one patient of a preset.
+
+    Parameters
+    ----------
+    name
+        One of :data:`PRESETS`: ``sinus``; ``paf`` (paroxysmal AF, burden U-shaped over seeds);
+        ``ectopy`` (frequent PVCs, alone and in groups); ``rare`` (a few isolated PVCs);
+        ``ischemia`` (ST episodes, position changes as decoys); ``holter`` (all of it, and
+        lead-off).
+    seed
+        Draws the patient's heart rate and variability.
+    duration_s, fs
+        Length (s) and sampling frequency (Hz).
+
+    Raises
+    ------
+    ConfigError
+        If there is no such preset, or a value is out of its limits.
+    """
+    if name not in PRESETS:
+        raise ConfigError(f"There is no preset {name!r}; choose one of {', '.join(PRESETS)}.")
+    config = PRESETS[name](SynthConfig(duration_s=duration_s, fs=fs))
+    rng = generator(seed, "patient")
+    vary = np.exp(0.25 * rng.standard_normal(3))
+    sinus = Sinus(
+        hr_bpm=float(np.clip(72 + 9 * rng.standard_normal(), 50, 100)),
+        start_hour=float(rng.uniform(8, 20)) if duration_s < 43200 else 9.0,
+        vlf_ms=30.0 * vary[0],
+        lf_ms=32.0 * vary[1],
+        hf_ms=24.0 * vary[2],
+        respiration_hz=float(rng.uniform(0.2, 0.32)),
+    )
+    return replace(config, sinus=sinus)
