@@ -1,13 +1,13 @@
 """Sinus rhythm: the R-R interval as a function of time, and the respiration that it shares.
 
-The beat-to-beat spectrum has a low-frequency band at 0.1 Hz (baroreflex) and a high-frequency band at
-the respiratory rate (respiratory sinus arrhythmia), each a Gaussian in frequency with random phases:
-McSharry PE, Clifford GD, Tarassenko L, Smith LA, "A dynamical model for generating synthetic
-electrocardiogram signals", IEEE Trans Biomed Eng 2003;50(3):289-294. Below 0.04 Hz the power of long
-recordings falls as 1/f (Task Force of the ESC and NASPE, "Heart rate variability: standards of
-measurement", Circulation 1996;93:1043-1065); the daily swing is a cosine with its peak in the
-afternoon. Beats fall where the integral of the instantaneous rate passes a whole number (integral
-pulse frequency modulation).
+The beat-to-beat spectrum has a low-frequency band at 0.1 Hz (baroreflex) and a high-frequency
+band at the respiratory rate (respiratory sinus arrhythmia), each a Gaussian in frequency with
+random phases: McSharry PE, Clifford GD, Tarassenko L, Smith LA, "A dynamical model for generating
+synthetic electrocardiogram signals", IEEE Trans Biomed Eng 2003;50(3):289-294. Below 0.04 Hz the
+power of long recordings falls as 1/f (Task Force of the ESC and NASPE, "Heart rate variability:
+standards of measurement", Circulation 1996;93:1043-1065); the daily swing is a cosine with its
+peak in the afternoon. Beats fall where the integral of the instantaneous rate passes a whole
+number (integral pulse frequency modulation).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Autonomic:
         """Sinus beat times in [first, stop), s, the first of them at ``first``."""
         phase = np.interp([first, stop], self.time, self.phase)
         cycles = phase[0] + np.arange(int(np.ceil(phase[1] - phase[0] - 1e-9)))
-        return np.interp(cycles, self.phase, self.time)
+        return np.asarray(np.interp(cycles, self.phase, self.time), dtype=np.float64)
 
     def rr_at(self, time: float) -> float:
         """Sinus R-R interval at one time, s."""
@@ -103,4 +103,4 @@ def _series(
     """Unit-variance series of ``n`` points with this amplitude spectrum and random phases."""
     phases = rng.uniform(0.0, 2 * np.pi, amplitude.size)
     series = np.fft.irfft(amplitude * np.exp(1j * phases), _points(n))
-    return np.asarray(series[:n] / series.std())
+    return np.asarray(series[:n] / series.std(), dtype=np.float64)

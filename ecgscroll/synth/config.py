@@ -1,4 +1,4 @@
-"""What a synthetic recording is made of: one frozen, validated configuration with documented units."""
+"""What a synthetic recording is made of: one frozen, validated configuration with units."""
 
 from __future__ import annotations
 

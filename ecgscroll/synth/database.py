@@ -1,4 +1,4 @@
-"""Folders of synthetic records, resumable and recognised; the small one that is the default data."""
+"""Folders of synthetic records, resumable and recognised; and the small default data."""
 
 from __future__ import annotations
 

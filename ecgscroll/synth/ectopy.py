@@ -1,10 +1,11 @@
 """Ventricular ectopic beats and sinus pauses, woven into the basic rhythm.
 
-A ventricular beat comes early, at a coupling interval that is nearly fixed for its focus. It finds
-the ventricles before the sinus beat does, which is then blocked; the sinus node is not reset, so the
-next conducted beat comes on time and the pause is fully compensatory (Wagner GS, Marriott's Practical
-Electrocardiography). Couplets and runs repeat at 110 to 180 per minute; in bigeminy every second beat
-is ventricular. Exit-block pauses drop whole sinus beats, so they last a multiple of the R-R interval.
+A ventricular beat comes early, at a coupling interval that is nearly fixed for its focus. It
+finds the ventricles before the sinus beat does, which is then blocked; the sinus node is not
+reset, so the next conducted beat comes on time and the pause is fully compensatory (Wagner GS,
+Marriott's Practical Electrocardiography). Couplets and runs repeat at 110 to 180 per minute; in
+bigeminy every second beat is ventricular. Exit-block pauses drop whole sinus beats, so they last
+a multiple of the R-R interval.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ def weave(rhythm: BasicRhythm, config: Ectopy, rng: np.random.Generator) -> Beat
     keep = np.ones(rhythm.time.size, dtype=bool)
     added: list[tuple[float, int]] = []
     for event in events:
-        for time in _occurrences(event, rhythm, keep, config, rng):
-            added.append((time, event.focus))
+        times = _occurrences(event, rhythm, keep, config, rng)
+        added += [(time, event.focus) for time in times]
     return _merge(rhythm, keep, added, events)
 
 
@@ -109,7 +110,7 @@ def _draw_events(
 def _apart(events: list[_Event], rhythm: BasicRhythm, config: Ectopy) -> Iterator[_Event]:
     """Events that fit their surroundings and do not meet, in order of time."""
     free = np.ones(rhythm.time.size, dtype=bool)
-    fitting = []
+    fitting: list[_Event] = []
     for event in events:
         if config.count is not None and len(fitting) == config.count:
             break
@@ -131,7 +132,7 @@ def _occurrences(
     config: Ectopy,
     rng: np.random.Generator,
 ) -> Iterator[float]:
-    """Times of the event's ventricular beats; the basic beats it blocks are struck from ``keep``."""
+    """Times of the event's ventricular beats; strikes what they block from ``keep``."""
     if event.kind == "pause":
         interval = rhythm.time[event.beat + 1] - rhythm.time[event.beat]
         keep[event.beat + 1 : event.beat + max(2, int(np.ceil(_PAUSE_S / interval)))] = False
@@ -178,11 +179,12 @@ def _merge(
     kind = np.concatenate([rhythm.kind[keep], np.full(early.size, VENTRICULAR, dtype=np.int8)])
     focus = np.concatenate([np.zeros(kept.size), [focus for _, focus in added]]).astype(np.int8)
     order = np.argsort(time, kind="stable")
-    spans = []
-    for event in events:
-        if event.kind in ("run", "bigeminy", "pause"):
-            spans.append((event.kind, *_extent(event, rhythm, kept, early)))
-    return Beats(time[order], kind[order], focus[order], tuple(spans))
+    spans = tuple(
+        (event.kind, *_extent(event, rhythm, kept, early))
+        for event in events
+        if event.kind in ("run", "bigeminy", "pause")
+    )
+    return Beats(time[order], kind[order], focus[order], spans)
 
 
 def _extent(

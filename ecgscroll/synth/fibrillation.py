@@ -4,15 +4,16 @@ Episodes follow a two-state process with lognormal durations whose median, 16 s,
 recordings of paroxysmal AF show (median of the Long-Term AF Database's annotated episodes). Over
 recordings the burden is U-shaped: most patients have little or nearly only AF.
 
-The ventricular response is the AV node model of Corino VDA, Sandberg F, Mainardi LT, Sornmo L, "An
-atrioventricular node model for analysis of the ventricular response during atrial fibrillation", IEEE
-Trans Biomed Eng 2011;58(12):3386-3395: atrial impulses arrive as a Poisson process; each of two
-pathways blocks them during its refractory period, then lets them pass with a probability that rises
-linearly to 1. The time to the first conducted impulse has a closed form, used here.
+The ventricular response is the AV node model of Corino VDA, Sandberg F, Mainardi LT, Sornmo L,
+"An atrioventricular node model for analysis of the ventricular response during atrial
+fibrillation", IEEE Trans Biomed Eng 2011;58(12):3386-3395: atrial impulses arrive as a Poisson
+process; each of two pathways blocks them during its refractory period, then lets them pass with a
+probability that rises linearly to 1. The time to the first conducted impulse has a closed form,
+used here.
 
-The f waves are the sawtooth of Stridh M, Sornmo L, "Spatiotemporal QRST cancellation techniques for
-analysis of atrial fibrillation", IEEE Trans Biomed Eng 2001;48(1):105-111: a fundamental of 4 to 9 Hz
-with harmonics, slowly modulated in frequency and amplitude.
+The f waves are the sawtooth of Stridh M, Sornmo L, "Spatiotemporal QRST cancellation techniques
+for analysis of atrial fibrillation", IEEE Trans Biomed Eng 2001;48(1):105-111: a fundamental of 4
+to 9 Hz with harmonics, slowly modulated in frequency and amplitude.
 """
 
 from __future__ import annotations
@@ -103,14 +104,12 @@ class FibrillatoryWaves:
         self._amplitude = amplitude_mv * np.exp(0.25 * rng.standard_normal(n))
 
     def render(self, time: NDArray[np.float64]) -> NDArray[np.float64]:
-        """f waves in lead II at sorted times, mV, the same shape as ``time``."""
+        """Evaluate the f waves in lead II at sorted times, mV, the same shape as ``time``."""
         wave = np.zeros_like(time)
         first = int(np.searchsorted(self._span[:, 1], time[0] - _FADE_S))
         last = int(np.searchsorted(self._span[:, 0], time[-1] + _FADE_S))
         for episode in range(first, last):
-            start, stop = np.searchsorted(
-                time, self._span[episode] + np.array([-_FADE_S, _FADE_S])
-            )
+            start, stop = np.searchsorted(time, self._span[episode] + np.array([-_FADE_S, _FADE_S]))
             wave[start:stop] += self._episode(episode, time[start:stop])
         return wave
 

@@ -1,10 +1,10 @@
 """Transient ST deviation, and steps of body position that only look like it.
 
-An episode rises, holds and falls as in the European ST-T Database (Taddei A et al., "The European ST-T
-database", Eur Heart J 1992;13:1164-1172), whose rule is kept: in each lead an episode begins at the
-first beat whose deviation reaches 0.1 mV and ends at the first beat below it again, and the extremum
-is marked with its size in microvolts. The deviation is that of the ST segment 80 ms after the J point
-against the lead's reference level.
+An episode rises, holds and falls as in the European ST-T Database (Taddei A et al., "The European
+ST-T database", Eur Heart J 1992;13:1164-1172), whose rule is kept: in each lead an episode begins
+at the first beat whose deviation reaches 0.1 mV and ends at the first beat below it again, and
+the extremum is marked with its size in microvolts. The deviation is that of the ST segment 80 ms
+after the J point against the lead's reference level.
 """
 
 from __future__ import annotations

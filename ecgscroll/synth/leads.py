@@ -1,10 +1,10 @@
 """Lead vectors: what an electrode pair sees of the heart's dipole.
 
-The dipole has three components in mV: x to the left, y to the feet, z to the back. The rows are those
-of the transform of Dower GE, Machado HB, Osborne JA, "On deriving the electrocardiogram from
-vectorcardiographic leads", Clin Cardiol 1980. An ambulatory MLII sees what lead II sees. The dipole
-with Gaussian waves follows Sameni R et al., "Multichannel ECG and noise modeling", EURASIP J Adv
-Signal Process 2007.
+The dipole has three components in mV: x to the left, y to the feet, z to the back. The rows are
+those of the transform of Dower GE, Machado HB, Osborne JA, "On deriving the electrocardiogram
+from vectorcardiographic leads", Clin Cardiol 1980. An ambulatory MLII sees what lead II sees. The
+dipole with Gaussian waves follows Sameni R et al., "Multichannel ECG and noise modeling", EURASIP
+J Adv Signal Process 2007.
 """
 
 from __future__ import annotations

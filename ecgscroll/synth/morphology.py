@@ -1,10 +1,11 @@
 """Beat shapes: each wave a Gaussian of the heart's dipole, seen by each lead.
 
 P, Q, R, S and T are Gaussians in time (McSharry et al. 2003, ECGSYN) with dipole amplitudes along
-x, y, z (Sameni et al. 2007); a T wave is two of them, so that it rises more slowly than it falls. T
-follows the rate: QT = QTc (RR / 1 s)^(1/3) (Fridericia 1920), RR being a trailing mean, since QT lags
-the rate (Franz et al. 1988). A ventricular beat has no P, a QRS of about 150 ms built of broad Gaussians
-and an opposite T (Surawicz B et al., AHA/ACCF/HRS recommendations III, J Am Coll Cardiol 2009).
+x, y, z (Sameni et al. 2007); a T wave is two of them, so that it rises more slowly than it falls.
+T follows the rate: QT = QTc (RR / 1 s)^(1/3) (Fridericia 1920), RR being a trailing mean, since
+QT lags the rate (Franz et al. 1988). A ventricular beat has no P, a QRS of about 150 ms built of
+broad Gaussians and an opposite T (Surawicz B et al., AHA/ACCF/HRS recommendations III, J Am Coll
+Cardiol 2009).
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ _NORMAL_WIDTH = np.array([0.015, 0.017, 0.0075, 0.0105, 0.0085, 0.042, 0.032])
 # Ventricular foci: initial, main, terminal part of the QRS, then T in two Gaussians.
 _FOCUS_DIPOLE = np.array(
     [
-        [[0.1, 0.15, 0.0], [-1.25, 1.55, -0.2], [-0.15, -0.35, 0.1], [0.2, -0.25, 0.1]],
-        [[-0.1, 0.15, 0.0], [1.0, -1.5, 0.4], [0.3, 0.3, 0.0], [-0.25, 0.35, -0.1]],
-        [[0.2, 0.0, 0.1], [1.5, 1.2, 0.6], [-0.3, -0.4, 0.0], [-0.35, -0.25, -0.1]],
+        [[0.1, 0.15, 0.0], [-1.25, 1.55, -0.2], [-0.15, -0.35, 0.1], [0.3, -0.4, 0.1]],
+        [[-0.1, 0.15, 0.0], [1.0, -1.5, 0.4], [0.3, 0.3, 0.0], [-0.3, 0.45, -0.15]],
+        [[0.2, 0.0, 0.1], [1.5, 1.2, 0.6], [-0.3, -0.4, 0.0], [-0.45, -0.35, -0.1]],
     ]
 )
 _FOCUS_CENTRE = np.array([-0.045, 0.0, 0.062, 0.225])
@@ -82,7 +83,9 @@ def draw_heart(leads: tuple[str, ...], rng: np.random.Generator) -> Heart:
 
     size = np.exp(0.15 * rng.standard_normal())
     normal, foci = vary(_NORMAL_DIPOLE), vary(_FOCUS_DIPOLE)
-    return Heart(normal * size, foci * size, float(np.clip(0.012 * rng.standard_normal(), -0.03, 0.03)))
+    return Heart(
+        normal * size, foci * size, float(np.clip(0.012 * rng.standard_normal(), -0.03, 0.03))
+    )
 
 
 def qt_intervals(rr: NDArray[np.float64], qtc_ms: float) -> NDArray[np.float64]:
@@ -116,7 +119,7 @@ class BeatShapes:
         z = offsets - self.centre[chosen, :, None].astype(np.float64)
         z /= self.width[chosen, :, None]
         waves = np.exp(-0.5 * z * z)
-        return np.einsum("bwo,bwl->blo", waves, self.amplitude[chosen])
+        return np.asarray(np.einsum("bwo,bwl->blo", waves, self.amplitude[chosen]))
 
 
 def shape_beats(

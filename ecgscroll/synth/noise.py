@@ -1,11 +1,11 @@
 """What skin, muscles, electrodes and mains add to an ambulatory ECG.
 
 The kinds are those by which detectors are tried: Friesen GM et al., "A comparison of the noise
-sensitivity of nine QRS detection algorithms", IEEE Trans Biomed Eng 1990;37(1):85-98, and Moody GB,
-Muldrow WE, Mark RG, "A noise stress test for arrhythmia detectors", Computers in Cardiology 1984.
-Baseline wander follows respiration and slow drift below 0.7 Hz; muscle noise is broadband from 15 Hz
-up, stronger in bursts of movement; electrode motion is a step that decays with a wobble of 1 to 8 Hz;
-mains is a hum whose size drifts.
+sensitivity of nine QRS detection algorithms", IEEE Trans Biomed Eng 1990;37(1):85-98, and Moody
+GB, Muldrow WE, Mark RG, "A noise stress test for arrhythmia detectors", Computers in Cardiology
+1984. Baseline wander follows respiration and slow drift below 0.7 Hz; muscle noise is broadband
+from 15 Hz up, stronger in bursts of movement; electrode motion is a step that decays with a
+wobble of 1 to 8 Hz; mains is a hum whose size drifts.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ class NoiseSource:
         self._noise: Noise = config.noise
         self._fs, self._seed, self._tone = config.fs, seed, tone
         self._n_leads = n_leads = len(config.leads)
-        self._frequency = np.exp(rng.uniform(*np.log(_WANDER_HZ), _WANDER_TONES))
+        self._frequency = _WANDER_HZ[0] * np.exp(
+            rng.uniform(0.0, np.log(_WANDER_HZ[1] / _WANDER_HZ[0]), _WANDER_TONES)
+        )
         self._phase = rng.uniform(0.0, 2 * np.pi, (n_leads, _WANDER_TONES))
         self._breath = rng.uniform(-0.6, 0.6, n_leads)
         self._hum_phase = rng.uniform(0.0, 2 * np.pi, (n_leads, 2))
@@ -101,7 +103,9 @@ class NoiseSource:
         self._burst_gain = rng.uniform(*_BURST_GAIN, self._bursts.size)
         self._motion = self._draw_motion(config.duration_s, rng)
         high = min(0.45 * self._fs, 120.0)
-        taps = firwin(2 * (self._fs // 20) + 1, [_MUSCLE_LOW_HZ, high], pass_zero=False, fs=self._fs)
+        taps = firwin(
+            2 * (self._fs // 20) + 1, [_MUSCLE_LOW_HZ, high], pass_zero=False, fs=self._fs
+        )
         self._taps = taps / np.sqrt(np.sum(taps**2))
 
     def _draw_motion(self, duration_s: float, rng: np.random.Generator) -> _Motion:

@@ -90,7 +90,9 @@ def make_plan(
     changes = _rhythm_changes(config, beats, sample)
     edges = [*(start for start, _ in changes[1:]), config.n_samples]
     af = tuple(
-        (start, edge) for (start, label), edge in zip(changes, edges, strict=True) if label == "(AFIB"
+        (start, edge)
+        for (start, label), edge in zip(changes, edges, strict=True)
+        if label == "(AFIB"
     )
     pauses = tuple(
         (round(start * config.fs), round(stop * config.fs))
@@ -148,6 +150,8 @@ def _st_episodes(
             after = conducted[np.searchsorted(conducted, beat[-1]) + 1 :]
             stop = int(sample[after[0]]) if after.size else config.n_samples - 1
             episodes.append(
-                StEpisode(lead, int(sample[beat[0]]), int(sample[peak]), stop, float(st[peak, lead]))
+                StEpisode(
+                    lead, int(sample[beat[0]]), int(sample[peak]), stop, float(st[peak, lead])
+                )
             )
     return tuple(episodes)

@@ -1,8 +1,8 @@
 """A synthetic recording: its plan (beats, rhythms, episodes) and its samples, rendered on demand.
 
-The plan is drawn whole: some numbers per beat, tens of megabytes for a day. Samples are rendered in
-blocks on a fixed grid, each a function of the plan, the seed and its own index alone, so they do not
-depend on how they are asked for and a day is written in bounded memory.
+The plan is drawn whole: some numbers per beat, tens of megabytes for a day. Samples are rendered
+in blocks on a fixed grid, each a function of the plan, the seed and its own index alone, so they
+do not depend on how they are asked for and a day is written in bounded memory.
 """
 
 from __future__ import annotations

@@ -67,7 +67,9 @@ def write_record(
         If the folder cannot be written.
     """
     if not _NAME.fullmatch(name):
-        raise ConfigError(f"A record name has 1 to 20 letters, digits or underscores, not {name!r}.")
+        raise ConfigError(
+            f"A record name has 1 to 20 letters, digits or underscores, not {name!r}."
+        )
     recording = synthesize(config, seed)
     folder = Path(folder)
     try:
@@ -101,7 +103,7 @@ def _write_samples(
     for chunk in recording.chunks(chunk_s):
         digital = _digitise(chunk)
         file.write(digital.T.tobytes())
-        first = digital[:, 0] if done == 0 else first
+        first = digital[:, 0].astype(np.int64) if done == 0 else first
         checksum += digital.sum(axis=1, dtype=np.int64)
         done += digital.shape[1]
         if progress is not None:
