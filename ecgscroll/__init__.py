@@ -1,0 +1,84 @@
+"""ECG-Scroll: stream an ambulatory ECG to an agent, and score what it writes, latency included.
+
+An agent sees only what has elapsed. It lets time pass with ``skim``, reads numbers with
+``measure``, commits findings with ``write`` and ends with ``finish``::
+
+    import ecgscroll
+
+    env = ecgscroll.make("pvc_burden/mitdb/118", data="data", dx="reference")
+    obs, info = env.reset(seed=0)
+    obs, reward, terminated, truncated, info = env.step(
+        {"name": "skim", "arguments": {"duration": 600}}
+    )
+
+Importing the package is light: what it exposes is loaded at first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from gymnasium.envs.registration import register
+
+if TYPE_CHECKING:
+    from ecgscroll.env import ECGScrollEnv, make
+    from ecgscroll.errors import EcgScrollError
+    from ecgscroll.instances import Instance, get_instance, list_instances
+    from ecgscroll.ledger import Ledger
+    from ecgscroll.recording import Recording
+    from ecgscroll.tools.schemas import tool_schemas
+    from ecgscroll.verifiers import Score, verify
+    from ecgscroll.wrappers import NumericWrapper
+
+try:
+    __version__ = version("ecgscroll")
+except PackageNotFoundError:  # a checkout on the path, not installed
+    __version__ = "0+unknown"
+
+_HOMES = {
+    "ECGScrollEnv": "ecgscroll.env",
+    "EcgScrollError": "ecgscroll.errors",
+    "Instance": "ecgscroll.instances",
+    "Ledger": "ecgscroll.ledger",
+    "NumericWrapper": "ecgscroll.wrappers",
+    "Recording": "ecgscroll.recording",
+    "Score": "ecgscroll.verifiers",
+    "get_instance": "ecgscroll.instances",
+    "list_instances": "ecgscroll.instances",
+    "make": "ecgscroll.env",
+    "tool_schemas": "ecgscroll.tools.schemas",
+    "verify": "ecgscroll.verifiers",
+}
+
+__all__ = [
+    "ECGScrollEnv",
+    "EcgScrollError",
+    "Instance",
+    "Ledger",
+    "NumericWrapper",
+    "Recording",
+    "Score",
+    "__version__",
+    "get_instance",
+    "list_instances",
+    "make",
+    "tool_schemas",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its module at first use (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+register(id="ECGScroll-v0", entry_point="ecgscroll.env:ECGScrollEnv", disable_env_checker=True)
