@@ -140,6 +140,11 @@ class EventClock:
         self._stamps[new] = stamp
         return list(map(int, new))
 
+    def delay(self, index: int) -> float:
+        """Return an event's stamp minus its earliest possible moment (s); NaN if undetected."""
+        onset, offset = self.spans.onsets[index], self.spans.offsets[index]
+        return float(self._stamps[index] - (onset + self.tau * (offset - onset)))
+
     def latency(self) -> Latency:
         """Return what is known so far."""
         stamps = (None if math.isnan(stamp) else stamp for stamp in self._stamps.tolist())
