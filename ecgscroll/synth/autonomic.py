@@ -12,6 +12,7 @@ number (integral pulse frequency modulation).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,8 +71,11 @@ def draw_autonomic(sinus: Sinus, duration_s: float, rng: np.random.Generator) ->
     rate = sinus.hr_bpm + sinus.circadian_bpm * np.cos(2 * np.pi * (hour - 15.0) / 24.0)
     base = 60.0 / np.maximum(rate, 30.0)
     # Variability shrinks as the heart speeds up, so its size is relative to the mean interval.
-    rr = base * (1.0 + deviation_ms / 1000.0 / (60.0 / sinus.hr_bpm))
-    rr = np.clip(rr, *_RR_LIMITS_S)
+    relative = deviation_ms / 1000.0 / (60.0 / sinus.hr_bpm)
+    # The node's response saturates, in proportion to the patient's variability.
+    spread_ms = math.hypot(sinus.vlf_ms, sinus.lf_ms, sinus.hf_ms)
+    most = max(2.5 * spread_ms / 1000.0 * sinus.hr_bpm / 60.0, 1e-6)
+    rr = np.clip(base * (1.0 + most * np.tanh(relative / most)), *_RR_LIMITS_S)
     phase = np.concatenate([[0.0], np.cumsum(0.5 / GRID_HZ * (1 / rr[1:] + 1 / rr[:-1]))])
     return Autonomic(time, rr, respiration, phase)
 
@@ -94,7 +98,7 @@ def _points(n: int) -> int:
 
 
 def _frequencies(n: int) -> NDArray[np.float64]:
-    return np.fft.rfftfreq(_points(n), 1.0 / GRID_HZ)
+    return np.arange(_points(n) // 2 + 1) * (GRID_HZ / _points(n))
 
 
 def _series(
@@ -102,5 +106,6 @@ def _series(
 ) -> NDArray[np.float64]:
     """Unit-variance series of ``n`` points with this amplitude spectrum and random phases."""
     phases = rng.uniform(0.0, 2 * np.pi, amplitude.size)
-    series = np.fft.irfft(amplitude * np.exp(1j * phases), _points(n))
-    return np.asarray(series[:n] / series.std(), dtype=np.float64)
+    spectrum = amplitude * np.exp(1j * phases)
+    series: NDArray[np.float64] = np.fft.irfft(spectrum, _points(n))
+    return np.asarray(series[:n] / series.std())

@@ -15,7 +15,10 @@ _NON_NEGATIVE: Range = (0.0, np.inf)
 
 
 class _Part:
-    """Checks every number of a configuration part against its limits when it is made."""
+    """Checks every number of a configuration part against its limits when it is made.
+
+    Limits that are whole numbers ask for a whole number.
+    """
 
     limits: ClassVar[dict[str, Range]] = {}
 
@@ -33,6 +36,8 @@ class _Part:
                 continue
             if isinstance(number, bool) or not isinstance(number, int | float | np.number):
                 raise ConfigError(f"{type(self).__name__}.{name} must be a number, not {number!r}.")
+            if isinstance(low, int) and not isinstance(number, int):
+                raise ConfigError(f"{type(self).__name__}.{name} must be whole, not {number!r}.")
             if not (np.isfinite(number) and low <= number <= high):
                 raise ConfigError(
                     f"{type(self).__name__}.{name} must lie in [{low:g}, {high:g}], not {number!r}."
@@ -61,9 +66,9 @@ class Sinus(_Part):
     hr_bpm: float = 70.0
     circadian_bpm: float = 8.0
     start_hour: float = 9.0
-    vlf_ms: float = 30.0
-    lf_ms: float = 32.0
-    hf_ms: float = 24.0
+    vlf_ms: float = 32.0
+    lf_ms: float = 34.0
+    hf_ms: float = 30.0
     respiration_hz: float = 0.25
     limits: ClassVar[dict[str, Range]] = {
         "hr_bpm": (35.0, 150.0),
@@ -213,7 +218,8 @@ class Noise(_Part):
     mains_hz
         Mains frequency, Hz.
     bursts_per_h
-        Expected stretches of movement per hour, 2 to 20 s of muscle noise 3 to 10 times stronger.
+        Expected stretches of movement per hour: 2 to 20 s of muscle noise 3 to 10 times stronger,
+        with an electrode-motion artefact every second or so.
     motion_per_h, motion_mv
         Expected electrode-motion artefacts per hour, and their typical size, mV.
     lead_off_per_h, lead_off_s
@@ -221,7 +227,7 @@ class Noise(_Part):
     """
 
     wander_mv: float = 0.06
-    muscle_mv: float = 0.012
+    muscle_mv: float = 0.015
     mains_mv: float = 0.003
     mains_hz: float = 50.0
     bursts_per_h: float = 12.0
@@ -282,8 +288,6 @@ class SynthConfig(_Part):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.fs, int):
-            raise ConfigError(f"SynthConfig.fs must be a whole number of Hz, not {self.fs!r}.")
         unknown = [lead for lead in self.leads if lead not in LEAD_VECTORS]
         if unknown or not self.leads or len(set(self.leads)) < len(self.leads):
             raise ConfigError(

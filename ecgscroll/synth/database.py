@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ecgscroll.errors import DataError
-from ecgscroll.files import write_atomic
+from ecgscroll.files import inside, write_atomic
 from ecgscroll.synth.config import SynthConfig
 from ecgscroll.synth.presets import preset
 from ecgscroll.synth.streams import VERSION
@@ -34,7 +34,11 @@ class RecordPlan:
 
 
 def write_database(
-    folder: str | Path, records: Sequence[RecordPlan], progress: Progress | None = None
+    folder: str | Path,
+    records: Sequence[RecordPlan],
+    progress: Progress | None = None,
+    *,
+    renew: bool = False,
 ) -> list[str]:
     """Write records into a folder of their own; what is there and whole is kept.
 
@@ -46,6 +50,8 @@ def write_database(
         What it shall hold.
     progress
         Called with a record's name and the fraction of it done.
+    renew
+        Whether synthetic records of another request, or of an older recipe, make way.
 
     Returns
     -------
@@ -58,8 +64,7 @@ def write_database(
         If the folder holds anything else.
     """
     folder = Path(folder)
-    digest = _digest(records)
-    manifest = _open_manifest(folder, digest)
+    manifest = _open_manifest(folder, _digest(records), renew)
     written = []
     for record in records:
         if _whole(folder, record.name, manifest["files"]):
@@ -104,7 +109,7 @@ def default_data(folder: str | Path) -> Path:
         If ``folder/synth`` holds something else, or cannot be written.
     """
     folder = Path(folder)
-    write_database(folder / DEFAULT_DATABASE, default_records())
+    write_database(folder / DEFAULT_DATABASE, default_records(), renew=True)
     return folder
 
 
@@ -113,24 +118,33 @@ def _digest(records: Sequence[RecordPlan]) -> str:
     return hashlib.sha256(f"{VERSION} {text}".encode()).hexdigest()
 
 
-def _open_manifest(folder: Path, digest: str) -> dict[str, Any]:
-    """Manifest of the folder, new when the folder is empty."""
-    fresh = {"recipe": VERSION, "records": digest, "files": {}}
-    present = sorted(folder.iterdir()) if folder.is_dir() else []
-    if not any(not path.name.startswith(".") for path in present):
-        write_atomic(folder / MANIFEST, json.dumps(fresh, indent=1, sort_keys=True) + "\n")
-        return fresh
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        known = isinstance(manifest["files"], dict) and manifest["records"]
-    except (OSError, ValueError, KeyError, TypeError):
-        known = None
-    if known != digest:
+def _open_manifest(folder: Path, digest: str, renew: bool) -> dict[str, Any]:
+    """Manifest of the folder; a new one when the folder is empty or makes way."""
+    present = list(folder.iterdir()) if folder.is_dir() else []
+    occupied = any(not path.name.startswith(".") for path in present)
+    manifest = _read_manifest(folder) if occupied else None
+    if manifest is not None and manifest["records"] == digest:
+        return manifest
+    if occupied and (manifest is None or not renew):
         raise DataError(
             f"{str(folder)!r} holds other files than this request would write; "
             "choose another folder or empty it."
         )
-    return dict(manifest)
+    for name in manifest["files"] if manifest else ():
+        inside(folder, name).unlink(missing_ok=True)
+    fresh = {"recipe": VERSION, "records": digest, "files": {}}
+    write_atomic(folder / MANIFEST, json.dumps(fresh, indent=1, sort_keys=True) + "\n")
+    return fresh
+
+
+def _read_manifest(folder: Path) -> dict[str, Any] | None:
+    """What a manifest says, None when there is none that could be ours."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    known = isinstance(manifest, dict) and isinstance(manifest.get("files"), dict)
+    return manifest if known and isinstance(manifest.get("records"), str) else None
 
 
 def _whole(folder: Path, record: str, files: dict[str, str]) -> bool:

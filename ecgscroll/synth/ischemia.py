@@ -109,8 +109,8 @@ def position_gains(
 ) -> NDArray[np.float64]:
     """Gain of QRS and T per beat and lead, shape (n_times, n_leads), a step at each shift.
 
-    Turning in bed moves the heart under the electrodes within seconds, and the amplitudes with it
-    (the axis shifts that the European ST-T and Long-Term ST Databases annotate apart from ischemia).
+    Turning in bed moves the heart under the electrodes within seconds, and the amplitudes with it:
+    the axis shifts that the European ST-T and Long-Term ST Databases keep apart from ischemia.
     """
     shifts = poisson_times(rng, config.shifts_per_h, duration_s)
     gains = np.exp(0.15 * rng.standard_normal((shifts.size + 1, n_leads)))

@@ -5,7 +5,7 @@ sensitivity of nine QRS detection algorithms", IEEE Trans Biomed Eng 1990;37(1):
 GB, Muldrow WE, Mark RG, "A noise stress test for arrhythmia detectors", Computers in Cardiology
 1984. Baseline wander follows respiration and slow drift below 0.7 Hz; muscle noise is broadband
 from 15 Hz up, stronger in bursts of movement; electrode motion is a step that decays with a
-wobble of 1 to 8 Hz; mains is a hum whose size drifts.
+wobble of 1 to 10 Hz; mains is a hum whose size drifts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _WANDER_HZ = (0.01, 0.7)
 _WANDER_GRID_S = 0.05
 _MUSCLE_LOW_HZ = 15.0
 _BURST_S, _BURST_GAIN = (2.0, 20.0), (3.0, 10.0)
-_MOTION_REACH_S = 3.0
+# Electrode-motion artefacts per second of a burst.
+_BURST_MOTION = 1.0
+_MOTION_REACH_S = 6.0
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,14 @@ class NoiseSource:
         self._taps = taps / np.sqrt(np.sum(taps**2))
 
     def _draw_motion(self, duration_s: float, rng: np.random.Generator) -> _Motion:
-        time = poisson_times(rng, self._noise.motion_per_h, duration_s)
+        """Artefacts at any time, and many more while the patient moves."""
+        alone = poisson_times(rng, self._noise.motion_per_h, duration_s)
+        crowd = np.repeat(np.arange(self._bursts.size), rng.poisson(_BURST_MOTION * self._burst_s))
+        moving = self._bursts[crowd] + self._burst_s[crowd] * rng.uniform(size=crowd.size)
+        time = np.sort(np.concatenate([alone, moving]))
         size = self._noise.motion_mv * rng.standard_normal((time.size, self._n_leads, 2))
         return _Motion(
-            time, size, rng.uniform(0.15, 0.9, time.size), rng.uniform(1.0, 8.0, time.size)
+            time, size, rng.uniform(0.08, 0.9, time.size), rng.uniform(1.0, 10.0, time.size)
         )
 
     def render(self, block: int, start: int, stop: int, block_size: int) -> NDArray[np.float64]:

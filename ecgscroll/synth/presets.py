@@ -76,7 +76,7 @@ def preset(name: str, seed: int, duration_s: float = 1800.0, fs: int = 250) -> S
         ``ischemia`` (ST episodes, position changes as decoys); ``holter`` (all of it, and
         lead-off).
     seed
-        Draws the patient's heart rate and variability.
+        Draws the patient: heart rate, variability, AV conduction, restlessness.
     duration_s, fs
         Length (s) and sampling frequency (Hz).
 
@@ -89,13 +89,25 @@ def preset(name: str, seed: int, duration_s: float = 1800.0, fs: int = 250) -> S
         raise ConfigError(f"There is no preset {name!r}; choose one of {', '.join(PRESETS)}.")
     config = PRESETS[name](SynthConfig(duration_s=duration_s, fs=fs))
     rng = generator(seed, "patient")
-    vary = np.exp(0.25 * rng.standard_normal(3))
+    vary = np.exp(0.18 * rng.standard_normal(3))
+    restless = np.exp(0.6 * rng.standard_normal(3))
+    base = config.sinus
     sinus = Sinus(
         hr_bpm=float(np.clip(72 + 9 * rng.standard_normal(), 50, 100)),
         start_hour=float(rng.uniform(8, 20)) if duration_s < 43200 else 9.0,
-        vlf_ms=30.0 * vary[0],
-        lf_ms=32.0 * vary[1],
-        hf_ms=24.0 * vary[2],
+        vlf_ms=base.vlf_ms * vary[0],
+        lf_ms=base.lf_ms * vary[1],
+        hf_ms=base.hf_ms * vary[2],
         respiration_hz=float(rng.uniform(0.2, 0.32)),
     )
-    return replace(config, sinus=sinus)
+    noise = replace(
+        config.noise,
+        muscle_mv=0.015 * restless[0],
+        bursts_per_h=min(18.0 * restless[1], 120.0),
+        motion_per_h=min(15.0 * restless[2], 120.0),
+    )
+    slow = float(np.clip(np.exp(0.12 * rng.standard_normal()), 0.8, 1.35))
+    fibrillation = replace(
+        config.fibrillation, refractory_s=0.42 * slow, slow_refractory_s=0.33 * slow
+    )
+    return replace(config, sinus=sinus, noise=noise, fibrillation=fibrillation)

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ecgscroll.errors import ConfigError
 from ecgscroll.synth import autonomic, ectopy, fibrillation, ischemia, morphology, noise, rhythm
 from ecgscroll.synth.config import SynthConfig
 from ecgscroll.synth.leads import FIBRILLATION_GAIN
@@ -42,8 +41,6 @@ class SyntheticRecording:
     """
 
     def __init__(self, config: SynthConfig, seed: int) -> None:
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise ConfigError(f"The seed must be a whole number, 0 or more, not {seed!r}.")
         self.config, self.seed = config, seed
         duration = config.duration_s
         tone = autonomic.draw_autonomic(config.sinus, duration, generator(seed, "autonomic"))

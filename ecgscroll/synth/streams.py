@@ -6,6 +6,8 @@ import zlib
 
 import numpy as np
 
+from ecgscroll.errors import ConfigError
+
 VERSION = 1
 """Version of the recipe: raised whenever the same seed gives other samples."""
 
@@ -22,7 +24,14 @@ def generator(seed: int, purpose: str, block: int = 0) -> np.random.Generator:
     block
         Index of the block on the recording's fixed grid, for what is drawn as the signal is
         rendered.
+
+    Raises
+    ------
+    ConfigError
+        If the seed is negative or no whole number.
     """
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ConfigError(f"The seed must be a whole number, 0 or more, not {seed!r}.")
     return np.random.default_rng([seed, VERSION, zlib.crc32(purpose.encode()), block])
 
 
