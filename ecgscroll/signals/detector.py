@@ -47,9 +47,7 @@ class Detection:
     after_gap: NDArray[np.bool_]
 
 
-def detect(
-    signal: NDArray[np.float32], valid: NDArray[np.bool_], fs: float
-) -> Detection:
+def detect(signal: NDArray[np.float32], valid: NDArray[np.bool_], fs: float) -> Detection:
     """R peaks of a segment.
 
     Parameters
@@ -178,9 +176,7 @@ def _search_back(
     return best
 
 
-def _extremum(
-    band: NDArray[np.float64], peaks: NDArray[np.int64], fs: float
-) -> NDArray[np.int64]:
+def _extremum(band: NDArray[np.float64], peaks: NDArray[np.int64], fs: float) -> NDArray[np.int64]:
     """Move each peak of the energy to the largest deflection within 80 ms."""
     reach = round(0.08 * fs)
     index = np.clip(peaks[:, None] + np.arange(-reach, reach + 1), 0, len(band) - 1)

@@ -1,39 +1,250 @@
-"""The six signal tools: numbers from the beats of a window, in a clinician's reading order."""
+"""The six signal tools: numbers from the beats of a window, in a clinician's reading order.
+
+Each takes the beats of at least [t0, t1) and returns a flat dict: ``tool``, ``t0``, ``t1``,
+``beats`` (``detected`` or ``reference``), ``n_beats``, the tool's fields, and ``reasons`` for every
+field that is ``None``. How each number is measured is told where it is computed, in
+:mod:`ecgscroll.signals`. Levels and durations are medians over the window's beats, so that one
+artefact does not move them, but for means named as such.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ecgscroll.signals import rr
 from ecgscroll.signals.beats import Beats
-from ecgscroll.tools.rounding import capped, milliseconds, ratio
+from ecgscroll.signals.cues import lead_medians
+from ecgscroll.tools.rounding import capped, milliseconds, millivolts, ratio, seconds
 
 Result = dict[str, Any]
 
-_FEW = "fewer than two R-R intervals in the window"
+WIDE_QRS_MS = 120.0
+"""A QRS complex of this duration or more is wide (AHA/ACCF/HRS 2009, Circulation 119:e235)."""
+ST_SIGN_MV = 0.05
+"""A level nearer to the baseline than this has no sign."""
+T_SIGN_MV = 0.05
+
+NO_BEATS = "no beat in the window"
+NO_WAVEFORM = "needs a waveform; this recording has annotations only"
+NO_RR = "no trustworthy R-R interval in the window"
+FEW_RR = "fewer than two trustworthy R-R intervals in the window"
+NO_P = "no P wave found in the window"
+FEW_P = "fewer than three consecutive P waves in the window"
+UNJUDGED_P = "P waves cannot be judged here: too few normal beats or too fast a rate"
+NOT_MEASURED = "no beat of the window could be measured"
 
 
 def get_rate_rhythm(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
-    """Heart rate and R-R statistics of a window."""
+    """Heart rate and R-R statistics; intervals that artefacts made are left out and counted.
+
+    ``rr_irregularity`` is the coefficient of variation, ``rr_excluded`` the number left out.
+    """
     beats = beats.between(t0, t1)
     found = rr.intervals(beats.time, beats.after_gap)
-    ms = found.ms
-    known = len(ms) > 0
-    mean = float(ms.mean()) if known else float("nan")
+    ms = found.ms if len(found.ms) else np.array([np.nan])
+    mean = milliseconds(ms.mean())
     fields = {
-        "hr_bpm": round(60000.0 / mean, 1) if known else None,
-        "rr_mean_ms": milliseconds(mean),
-        "rr_sd_ms": milliseconds(float(ms.std()) if len(ms) > 1 else float("nan")),
+        "hr_bpm": round(60000 / mean, 1) if mean else None,
+        "rr_mean_ms": mean,
+        "rr_sd_ms": milliseconds(ms.std() if len(ms) > 1 else np.nan),
         "rr_irregularity": ratio(rr.variation(ms)),
-        "rr_min_ms": milliseconds(float(ms.min()) if known else float("nan")),
-        "rr_max_ms": milliseconds(float(ms.max()) if known else float("nan")),
+        "rr_min_ms": milliseconds(ms.min()),
+        "rr_max_ms": milliseconds(ms.max()),
         "rr_excluded": found.excluded,
     }
+    few = NO_RR if mean is None else FEW_RR
+    lists = {"rr_intervals_ms": map(milliseconds, found.ms)} if per_beat else {}
+    return _result("get_rate_rhythm", beats, t0, t1, fields, lists, dict.fromkeys(fields, few))
+
+
+def get_p_wave(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
+    """P waves: share of beats that have one, mean PR interval, amplitude, regularity of P-P.
+
+    ``p_amp`` (mV, signed) is in the lead where the P wave is clearest; ``pp_regularity`` is the
+    coefficient of variation of the intervals between P waves of consecutive beats.
+    """
+    beats = beats.between(t0, t1)
+    shown = beats.p_present == 1
+    fields = {
+        "p_present_frac": ratio(_mean(beats.p_present)),
+        "pr_mean_ms": milliseconds(_mean(beats.pr_ms)),
+        "p_amp": millivolts(_median(beats.p_amp)),
+        "pp_regularity": ratio(_pp_variation(beats, shown)),
+    }
+    why = {"p_present_frac": UNJUDGED_P, "pp_regularity": FEW_P if shown.any() else NO_P}
+    why |= dict.fromkeys(("pr_mean_ms", "p_amp"), NOT_MEASURED if shown.any() else NO_P)
+    lists = {"pr_intervals_ms": map(milliseconds, _known(beats.pr_ms))} if per_beat else {}
+    return _waveform_result("get_p_wave", beats, t0, t1, fields, lists, why)
+
+
+def get_qrs(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
+    """QRS duration, share of wide beats (120 ms or more), amplitude, ectopic beats.
+
+    ``qrs_amp`` is peak to peak, mV, in the first lead that can be measured; per beat, every lead's
+    is listed (``qrs_amps_mv``).
+    """
+    beats = beats.between(t0, t1)
+    width = _known(beats.qrs_ms)
+    amplitude = lead_medians(beats.qrs_amp)
+    measured = amplitude[np.isfinite(amplitude)]
+    fields: Result = {
+        "mean_qrs_ms": milliseconds(_mean(width)),
+        "wide_beat_frac": ratio(float((width >= WIDE_QRS_MS).mean()) if len(width) else np.nan),
+        "qrs_amp": millivolts(measured[0] if len(measured) else np.nan),
+        "ectopic_count": int(beats.ectopic.sum()) if len(beats) else None,
+    }
+    lists: dict[str, Iterable[Any]] = {}
+    if len(beats):
+        lists["ectopic_times"] = map(seconds, beats.time[beats.ectopic])
+    else:
+        fields["ectopic_times"] = None
     if per_beat:
-        fields |= capped("rr_intervals_ms", (milliseconds(v) for v in ms))
-    reasons = {name: _FEW for name, value in fields.items() if value is None}
-    head = {"tool": "get_rate_rhythm", "t0": t0, "t1": t1, "beats": beats.source}
-    result = head | {"n_beats": len(beats)} | fields
-    return result | ({"reasons": reasons} if reasons else {})
+        lists["qrs_widths_ms"] = map(milliseconds, width)
+    why = dict.fromkeys(fields, NOT_MEASURED)
+    result = _waveform_result("get_qrs", beats, t0, t1, fields, lists, why)
+    return result | (_per_lead("qrs_amps_mv", beats, beats.qrs_amp) if per_beat else {})
+
+
+def get_st(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
+    """ST level per lead (median of the normal beats, J+80 ms against the PR baseline) and its sign."""
+    beats = beats.between(t0, t1)
+    normal = beats.take(~beats.ectopic)
+    level = dict(zip(beats.leads, map(millivolts, lead_medians(normal.st_mv)), strict=True))
+    fields = {"st_mv": level, "sign": {lead: _st_sign(v) for lead, v in level.items()}}
+    result = _lead_result("get_st", beats, t0, t1, fields)
+    return result | (_per_lead("st_samples_mv", normal, normal.st_mv) if per_beat else {})
+
+
+def get_t_wave(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
+    """T wave amplitude per lead (median of the normal beats, against the PR baseline) and polarity."""
+    beats = beats.between(t0, t1)
+    normal = beats.take(~beats.ectopic)
+    level = dict(zip(beats.leads, map(millivolts, lead_medians(normal.t_amp)), strict=True))
+    fields = {"t_amp": level, "polarity": {lead: _polarity(v) for lead, v in level.items()}}
+    result = _lead_result("get_t_wave", beats, t0, t1, fields)
+    return result | (_per_lead("t_amplitudes_mv", normal, normal.t_amp) if per_beat else {})
+
+
+def get_qt(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
+    """Mean QT interval of the normal beats, and corrected for rate (Bazett, Heart 7:353, 1920).
+
+    Bazett's QTc = QT / sqrt(RR / 1 s) takes the mean R-R interval of the window; it corrects too
+    much at fast rates and too little at slow ones.
+    """
+    beats = beats.between(t0, t1)
+    qt = _known(beats.qt_ms[~beats.ectopic])
+    intervals = rr.intervals(beats.time, beats.after_gap).ms
+    mean = _mean(qt)
+    rr_s = _mean(intervals) / 1000
+    fields = {"qt_mean_ms": milliseconds(mean), "qtc_ms": milliseconds(mean / np.sqrt(rr_s))}
+    why = {"qt_mean_ms": NOT_MEASURED, "qtc_ms": NO_RR if np.isfinite(mean) else NOT_MEASURED}
+    lists = {"qt_intervals_ms": map(milliseconds, qt)} if per_beat else {}
+    return _waveform_result("get_qt", beats, t0, t1, fields, lists, why)
+
+
+SIGNAL_TOOLS = {
+    tool.__name__: tool
+    for tool in (get_rate_rhythm, get_p_wave, get_qrs, get_st, get_t_wave, get_qt)
+}
+"""The six tools by name, in reading order."""
+
+
+def _result(
+    name: str,
+    beats: Beats,
+    t0: float,
+    t1: float,
+    fields: Result,
+    lists: dict[str, Iterable[Any]],
+    why: dict[str, str],
+) -> Result:
+    result: Result = {"tool": name, "t0": t0, "t1": t1}
+    result |= {"beats": beats.source, "n_beats": len(beats)} | fields
+    for key, values in lists.items():
+        result |= capped(key, values)
+    nulls = [key for key, value in fields.items() if value is None]
+    if nulls:
+        empty = len(beats) == 0
+        result["reasons"] = {key: NO_BEATS if empty else why[key] for key in nulls}
+    return result
+
+
+def _waveform_result(
+    name: str,
+    beats: Beats,
+    t0: float,
+    t1: float,
+    fields: Result,
+    lists: dict[str, Iterable[Any]],
+    why: dict[str, str],
+) -> Result:
+    """As :func:`_result`; without a waveform only the ectopic beats, by prematurity, remain."""
+    if not beats.has_waveform and len(beats):
+        why = dict.fromkeys(why, NO_WAVEFORM)
+    return _result(name, beats, t0, t1, fields, lists, why)
+
+
+def _lead_result(
+    name: str, beats: Beats, t0: float, t1: float, fields: dict[str, dict[str, Any]]
+) -> Result:
+    """A result whose fields are per lead; a field without any value is ``None`` as a whole."""
+    shown = {k: v if any(x is not None for x in v.values()) else None for k, v in fields.items()}
+    result = _waveform_result(name, beats, t0, t1, shown, {}, dict.fromkeys(fields, NOT_MEASURED))
+    missing = {
+        f"{field}.{lead}": NOT_MEASURED
+        for field, per_lead in shown.items()
+        if per_lead is not None
+        for lead, value in per_lead.items()
+        if value is None
+    }
+    return result | ({"reasons": missing} if missing else {})
+
+
+def _per_lead(name: str, beats: Beats, values: NDArray[np.float32]) -> Result:
+    """``{name: {lead: up to 60 values}, name_count: values of the lead with most}``."""
+    listed = {
+        lead: [millivolts(v) for v in _known(values[:, i])] for i, lead in enumerate(beats.leads)
+    }
+    count = max((len(v) for v in listed.values()), default=0)
+    return {name: {k: capped(name, v)[name] for k, v in listed.items()}, f"{name}_count": count}
+
+
+def _pp_variation(beats: Beats, shown: NDArray[np.bool_]) -> float:
+    at = np.where(shown, beats.time + beats.p_ms / 1000.0, np.nan)
+    pp = np.diff(at) * 1000.0
+    pp = pp[np.isfinite(pp) & ~beats.after_gap[1:] & (pp >= rr.MIN_RR_MS) & (pp <= rr.MAX_RR_MS)]
+    return rr.variation(pp)
+
+
+def _st_sign(level: float | None) -> str | None:
+    if level is None:
+        return None
+    if abs(level) < ST_SIGN_MV:
+        return "none"
+    return "elevation" if level > 0 else "depression"
+
+
+def _polarity(level: float | None) -> str | None:
+    if level is None:
+        return None
+    if abs(level) < T_SIGN_MV:
+        return "flat"
+    return "positive" if level > 0 else "negative"
+
+
+def _known(values: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(values[np.isfinite(values)])
+
+
+def _mean(values: NDArray[Any]) -> float:
+    known = _known(values)
+    return float(known.mean(dtype=np.float64)) if len(known) else float("nan")
+
+
+def _median(values: NDArray[Any]) -> float:
+    known = _known(values)
+    return float(np.median(known)) if len(known) else float("nan")

@@ -1,0 +1,78 @@
+"""Beats cut out of the signal on one common grid of 4 ms around the R peak."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter1d
+
+from ecgscroll.signals.quality import filled
+
+RATE = 250.0
+"""Samples per second of the grid."""
+BEFORE = 90
+"""Grid points before the R peak (360 ms)."""
+AFTER = 160
+"""Grid points after it (640 ms)."""
+SMOOTH_S = 0.02
+"""Width of the moving average before sampling; it cancels 50 Hz mains and most of 60 Hz."""
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Cut-out beats.
+
+    Parameters
+    ----------
+    x
+        (n, L, W) millivolts, NaN where invalid or outside the segment.
+    rr_before, rr_after
+        (n,) seconds to the beats before and after, NaN where unknown.
+    """
+
+    x: Array
+    rr_before: NDArray[np.float64]
+    rr_after: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+def cut(
+    signal: Array,
+    valid: NDArray[np.bool_],
+    fs: float,
+    sample: NDArray[np.int64],
+    after_gap: NDArray[np.bool_],
+) -> Windows:
+    """Cut the beats at ``sample`` out of (L, n) ``signal``, by linear interpolation."""
+    smooth = np.empty_like(signal)
+    width = max(1, round(SMOOTH_S * fs))
+    for lead in range(len(signal)):
+        smooth[lead] = uniform_filter1d(filled(signal[lead], valid[lead]), width)
+    smooth[~valid] = np.nan
+    rr = np.diff(sample) / fs
+    rr[after_gap[1:]] = np.nan
+    edge = np.array([np.nan])
+    return Windows(
+        _interpolate(smooth, sample, fs), np.concatenate([edge, rr]), np.concatenate([rr, edge])
+    )
+
+
+def _interpolate(smooth: Array, sample: NDArray[np.int64], fs: float) -> Array:
+    offset = np.arange(-BEFORE, AFTER + 1) * (fs / RATE)
+    whole = np.floor(offset).astype(np.int64)
+    part = (offset - whole).astype(np.float32)
+    padded = np.pad(smooth, ((0, 0), (0, 1)), constant_values=np.nan)
+    index = sample[:, None] + whole
+    last = smooth.shape[1]
+    index = np.where((index < 0) | (index >= last), last, index)
+    left = padded[:, index]
+    right = padded[:, np.minimum(index + 1, last)]
+    # A grid point that falls on a sample must not turn NaN with the sample after it.
+    mixed = np.where(part == 0, left, left * (1 - part) + right * part)
+    return np.ascontiguousarray(mixed.transpose(1, 0, 2))
