@@ -98,7 +98,8 @@ def _points(n: int) -> int:
 
 
 def _frequencies(n: int) -> NDArray[np.float64]:
-    return np.arange(_points(n) // 2 + 1) * (GRID_HZ / _points(n))
+    bins = np.arange(_points(n) // 2 + 1, dtype=np.float64)
+    return np.asarray(bins * (GRID_HZ / _points(n)), dtype=np.float64)
 
 
 def _series(
@@ -107,5 +108,5 @@ def _series(
     """Unit-variance series of ``n`` points with this amplitude spectrum and random phases."""
     phases = rng.uniform(0.0, 2 * np.pi, amplitude.size)
     spectrum = amplitude * np.exp(1j * phases)
-    series: NDArray[np.float64] = np.fft.irfft(spectrum, _points(n))
-    return np.asarray(series[:n] / series.std())
+    series = np.fft.irfft(spectrum, _points(n))
+    return np.asarray(series[:n] / series.std(), dtype=np.float64)

@@ -85,11 +85,11 @@ def write_database(
 def default_records() -> list[RecordPlan]:
     """Records of the default data: an hour of signal that carries all six tasks."""
     plans = [
-        ("paf01", "paf", 900.0, 3),
-        ("paf02", "paf", 600.0, 8),
-        ("ectopy01", "ectopy", 600.0, 1),
+        ("paf01", "paf", 900.0, 19),
+        ("paf02", "paf", 600.0, 1),
+        ("ectopy01", "ectopy", 600.0, 10),
         ("rare01", "rare", 600.0, 2),
-        ("ischemia01", "ischemia", 900.0, 1),
+        ("ischemia01", "ischemia", 900.0, 17),
     ]
     return [
         RecordPlan(name, preset(kind, seed, duration), seed) for name, kind, duration, seed in plans

@@ -40,8 +40,8 @@ _NORMAL_DIPOLE = np.array(
         [0.22, 0.19, -0.16],  # T, summit
     ]
 )
-_NORMAL_CENTRE = np.array([-0.165, -0.138, -0.026, 0.0, 0.027, -0.055, 0.0])
-_NORMAL_WIDTH = np.array([0.015, 0.017, 0.0075, 0.0105, 0.0085, 0.042, 0.032])
+_NORMAL_CENTRE = np.array([-0.165, -0.138, -0.026, 0.0, 0.027, -0.047, 0.0])
+_NORMAL_WIDTH = np.array([0.015, 0.017, 0.0075, 0.0105, 0.0085, 0.036, 0.032])
 # Ventricular foci: initial, main, terminal part of the QRS, then T in two Gaussians.
 _FOCUS_DIPOLE = np.array(
     [

@@ -19,30 +19,30 @@ from ecgscroll.synth.config import (
 from ecgscroll.synth.streams import generator
 
 
-def _sinus(config: SynthConfig) -> SynthConfig:
+def _sinus(config: SynthConfig, rng: np.random.Generator) -> SynthConfig:
     return config
 
 
-def _paf(config: SynthConfig) -> SynthConfig:
+def _paf(config: SynthConfig, rng: np.random.Generator) -> SynthConfig:
     return replace(config, fibrillation=Fibrillation(burden=None))
 
 
-def _ectopy(config: SynthConfig) -> SynthConfig:
+def _ectopy(config: SynthConfig, rng: np.random.Generator) -> SynthConfig:
     ectopy = Ectopy(
         singles_per_h=150, couplets_per_h=12, runs_per_h=4, bigeminy_per_h=5, foci=2, pauses_per_h=1
     )
     return replace(config, ectopy=ectopy)
 
 
-def _rare(config: SynthConfig) -> SynthConfig:
-    return replace(config, ectopy=Ectopy(count=4))
+def _rare(config: SynthConfig, rng: np.random.Generator) -> SynthConfig:
+    return replace(config, ectopy=Ectopy(count=int(rng.integers(1, 8))))
 
 
-def _ischemia(config: SynthConfig) -> SynthConfig:
+def _ischemia(config: SynthConfig, rng: np.random.Generator) -> SynthConfig:
     return replace(config, ischemia=Ischemia(episodes_per_h=3, shifts_per_h=2))
 
 
-def _holter(config: SynthConfig) -> SynthConfig:
+def _holter(config: SynthConfig, rng: np.random.Generator) -> SynthConfig:
     return replace(
         config,
         fibrillation=Fibrillation(burden=0.12),
@@ -55,7 +55,7 @@ def _holter(config: SynthConfig) -> SynthConfig:
     )  # fmt: skip
 
 
-PRESETS: dict[str, Callable[[SynthConfig], SynthConfig]] = {
+PRESETS: dict[str, Callable[[SynthConfig, np.random.Generator], SynthConfig]] = {
     "sinus": _sinus,
     "paf": _paf,
     "ectopy": _ectopy,
@@ -72,7 +72,7 @@ def preset(name: str, seed: int, duration_s: float = 1800.0, fs: int = 250) -> S
     ----------
     name
         One of :data:`PRESETS`: ``sinus``; ``paf`` (paroxysmal AF, burden U-shaped over seeds);
-        ``ectopy`` (frequent PVCs, alone and in groups); ``rare`` (a few isolated PVCs);
+        ``ectopy`` (frequent PVCs, alone and in groups); ``rare`` (1 to 7 isolated PVCs);
         ``ischemia`` (ST episodes, position changes as decoys); ``holter`` (all of it, and
         lead-off).
     seed
@@ -87,7 +87,7 @@ def preset(name: str, seed: int, duration_s: float = 1800.0, fs: int = 250) -> S
     """
     if name not in PRESETS:
         raise ConfigError(f"There is no preset {name!r}; choose one of {', '.join(PRESETS)}.")
-    config = PRESETS[name](SynthConfig(duration_s=duration_s, fs=fs))
+    config = PRESETS[name](SynthConfig(duration_s=duration_s, fs=fs), generator(seed, "preset"))
     rng = generator(seed, "patient")
     vary = np.exp(0.18 * rng.standard_normal(3))
     restless = np.exp(0.6 * rng.standard_normal(3))
