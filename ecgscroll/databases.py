@@ -45,13 +45,10 @@ class Card(BaseModel):
     excerpts
         Whether records are cut from longer ones, so an ST episode may lack its start or end.
     size_bytes
-        Size of all files upstream, where it is known.
-    patient_pattern
-        Regular expression whose first group is the patient; record = patient without one.
+        About the size of the signal files upstream, where it is known.
     patients
-        Patient of the records for which that does not hold.
-    parents
-        Longer record or records that excerpts were cut from.
+        Pattern of record names to ``database/patient``, where groups of the pattern may be used;
+        an excerpt has its parent's patient. A record that fits none is a patient by itself.
     supplementary
         For each task, the records that are supplementary instances of it.
     """
@@ -76,7 +73,6 @@ class Card(BaseModel):
     st_lead_base: int = 0
     excerpts: bool = False
     size_bytes: int | None = None
-    patient_pattern: str | None = None
     patients: dict[str, str] = {}
     supplementary: dict[str, tuple[str, ...]] = {}
 
@@ -88,13 +84,11 @@ class Card(BaseModel):
         return any(fnmatchcase(record, pattern) for pattern in patterns)
 
     def patient(self, record: str) -> str:
-        """Return the patient of ``record``, unique over all databases: ``database/patient``."""
-        own = self.patients.get(record)
-        if own is None and self.patient_pattern:
-            match = re.match(self.patient_pattern, record)
-            own = match[1] if match else None
-        own = own or record
-        return own if "/" in own else f"{self.name}/{own}"
+        """Return the patient of ``record`` as ``database/patient``, unique over all databases."""
+        for pattern, patient in self.patients.items():
+            if match := re.fullmatch(pattern, record):
+                return match.expand(patient)
+        return f"{self.name}/{record}"
 
 
 def _cards() -> dict[str, Card]:
