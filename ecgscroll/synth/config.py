@@ -230,8 +230,8 @@ class Noise(_Part):
     muscle_mv: float = 0.015
     mains_mv: float = 0.003
     mains_hz: float = 50.0
-    bursts_per_h: float = 12.0
-    motion_per_h: float = 12.0
+    bursts_per_h: float = 18.0
+    motion_per_h: float = 15.0
     motion_mv: float = 0.7
     lead_off_per_h: float = 0.0
     lead_off_s: float = 15.0

@@ -55,6 +55,9 @@ def _holter(config: SynthConfig, rng: np.random.Generator) -> SynthConfig:
     )  # fmt: skip
 
 
+# Shorter recordings start at any hour of the day; longer ones in the morning.
+_LONG_S = 43200.0
+
 PRESETS: dict[str, Callable[[SynthConfig, np.random.Generator], SynthConfig]] = {
     "sinus": _sinus,
     "paf": _paf,
@@ -88,26 +91,32 @@ def preset(name: str, seed: int, duration_s: float = 1800.0, fs: int = 250) -> S
     if name not in PRESETS:
         raise ConfigError(f"There is no preset {name!r}; choose one of {', '.join(PRESETS)}.")
     config = PRESETS[name](SynthConfig(duration_s=duration_s, fs=fs), generator(seed, "preset"))
-    rng = generator(seed, "patient")
+    return _patient(config, generator(seed, "patient"))
+
+
+def _patient(config: SynthConfig, rng: np.random.Generator) -> SynthConfig:
+    """Draw what differs from patient to patient around the preset's values."""
     vary = np.exp(0.18 * rng.standard_normal(3))
     restless = np.exp(0.6 * rng.standard_normal(3))
-    base = config.sinus
+    base, noise, atria = config.sinus, config.noise, config.fibrillation
     sinus = Sinus(
         hr_bpm=float(np.clip(72 + 9 * rng.standard_normal(), 50, 100)),
-        start_hour=float(rng.uniform(8, 20)) if duration_s < 43200 else 9.0,
-        vlf_ms=base.vlf_ms * vary[0],
-        lf_ms=base.lf_ms * vary[1],
-        hf_ms=base.hf_ms * vary[2],
+        start_hour=float(rng.uniform(8, 20)) if config.duration_s < _LONG_S else base.start_hour,
+        vlf_ms=base.vlf_ms * float(vary[0]),
+        lf_ms=base.lf_ms * float(vary[1]),
+        hf_ms=base.hf_ms * float(vary[2]),
         respiration_hz=float(rng.uniform(0.2, 0.32)),
     )
     noise = replace(
-        config.noise,
-        muscle_mv=0.015 * restless[0],
-        bursts_per_h=min(18.0 * restless[1], 120.0),
-        motion_per_h=min(15.0 * restless[2], 120.0),
+        noise,
+        muscle_mv=noise.muscle_mv * float(restless[0]),
+        bursts_per_h=min(noise.bursts_per_h * float(restless[1]), 120.0),
+        motion_per_h=min(noise.motion_per_h * float(restless[2]), 120.0),
     )
     slow = float(np.clip(np.exp(0.12 * rng.standard_normal()), 0.8, 1.35))
-    fibrillation = replace(
-        config.fibrillation, refractory_s=0.42 * slow, slow_refractory_s=0.33 * slow
+    atria = replace(
+        atria,
+        refractory_s=atria.refractory_s * slow,
+        slow_refractory_s=atria.slow_refractory_s * slow,
     )
-    return replace(config, sinus=sinus, noise=noise, fibrillation=fibrillation)
+    return replace(config, sinus=sinus, noise=noise, fibrillation=atria)
