@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ecgscroll.actions import Action, Finish, Measure, Skim, Write, parse_action, shown
@@ -44,7 +44,7 @@ class Counts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts by name."""
-        return asdict(self)
+        return dict(vars(self))
 
 
 class Episode:

@@ -12,6 +12,7 @@ from ecgscroll.ledger import Entry
 SHOWN_ENTRIES = 20
 MIN_CHARS = 400
 _CUT = "...(cut)"
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass
@@ -55,7 +56,8 @@ class LedgerText:
         """Return the newest lines that fit in ``room`` characters, and a digest of the rest."""
         if not self.lines:
             return ""
-        digest = f"{len(self.lines)} entries, {self.seconds:.1f} s in all, from {self.span[0]:.2f} to {self.span[1]:.2f}"  # noqa: E501
+        first, last = self.span
+        digest = f"{len(self.lines)} entries, {self.seconds:.1f} s in all, {first:.2f}-{last:.2f}"
         used, kept = len(digest) + 40, []
         for line in reversed(self.lines[-SHOWN_ENTRIES:]):
             used += len(line) + 1
@@ -69,7 +71,7 @@ class LedgerText:
 
 def result_json(result: Mapping[str, Any]) -> str:
     """Return a result as compact JSON."""
-    return json.dumps(result, separators=(",", ":"), ensure_ascii=False)
+    return _ENCODER.encode(result)
 
 
 def clip(text: str, room: int) -> str:

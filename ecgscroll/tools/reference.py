@@ -6,6 +6,7 @@ reason; one that lies after the cursor does not exist yet.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from typing import Any
 
@@ -70,7 +71,7 @@ def classify_beats(stream: Stream, t0: float, t1: float) -> Result:
         return _null(("types", "pvc_times", "pvc_times_count"), "beats are not labelled here")
     times, symbols = stream.beat_labels(t0, t1)
     counts = Counter(symbols.tolist())
-    pvc = [seconds(t) for t, s in zip(times, symbols, strict=True) if s in PVC_SYMBOLS]
+    pvc = [_published_tenths(t) for t, s in zip(times, symbols, strict=True) if s in PVC_SYMBOLS]
     return {
         "types": dict(sorted(counts.items())),
         **capped("pvc_times", pvc),
@@ -78,10 +79,15 @@ def classify_beats(stream: Stream, t0: float, t1: float) -> Result:
     }
 
 
+def _published_tenths(time: float) -> float:
+    """Round to hundredths of a second, then half up to tenths, as the published beat times are."""
+    return math.floor(math.floor(time * 100 + 0.5) / 10 + 0.5) / 10
+
+
 def flag_ischemia(stream: Stream, t0: float, t1: float) -> Result:
     """Say whether [t0, t1) s overlaps an ST episode; lead, sign and peak (mV) of the largest."""
     if not stream.annotates("st"):
-        return _null(("ischemic", "lead", "st_mv", "sign", "episodes"), "ST is not annotated here")
+        return _null(("ischemic", "lead", "st_mv", "sign", "episodes", "episodes_count"), "ST is not annotated here")
     found = stream.st(t0, t1)
     if not found:
         reasons = dict.fromkeys(("lead", "st_mv", "sign"), "no ST episode in the window")
