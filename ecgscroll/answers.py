@@ -8,13 +8,13 @@ the reward of one step feeds it one write.
 from __future__ import annotations
 
 import math
-import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
-from ecgscroll.errors import ConfigError
+from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.intervals import Interval, Matcher, Union
 from ecgscroll.latency import EventClock
 from ecgscroll.tasks import AnswerKind, Task
@@ -113,7 +113,7 @@ def read_entry(entry: Any, event: str, total: float, parameters: Parameters) -> 
     parameters
         The verifier's constants.
     """
-    if not isinstance(entry, Mapping):
+    if not isinstance(entry, dict | Mapping):  # dict first: it is the usual one, and quick
         return "not_an_object"
     if not isinstance(entry.get("type"), str) or entry["type"] != event:
         return "type"
@@ -150,7 +150,7 @@ def _clip(
 
 def _number(value: Any) -> float | None:
     """Return a finite real number as a float; None for anything else, booleans included."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if type(value) is not float and (isinstance(value, bool) or not isinstance(value, Real)):
         return None
     try:
         number = float(value)
@@ -208,7 +208,8 @@ class IntervalAssembly(Assembly):
     ) -> None:
         super().__init__(truth, events, total, parameters)
         self.union = Union(join_s=parameters.join_s)
-        self.matcher = Matcher(truth if isinstance(truth, tuple) else (), parameters.iou)
+        self.reference = () if truth is None else _as_intervals(truth)
+        self.matcher = Matcher(self.reference, parameters.iou)
 
     @property
     def tau(self) -> float:
@@ -277,7 +278,13 @@ class TimeAssembly(Assembly):
         rank = self.rank(finding)
         if self._best is None or rank < self._best:
             self._best = rank
-        return self.clock.mark_all(finding.stamp) if self.score() else []
+        return self.clock.mark_all(finding.stamp) if self._hits() else []
+
+    def _hits(self) -> bool:
+        answer = self.answer()
+        if answer is None or self.truth is None:
+            return False
+        return abs(answer - _as_time(self.truth)) <= self.parameters.tolerance_s
 
     def answer(self) -> float | None:
         """Return a time in seconds; without findings None, or 0 in ``published`` scoring."""
@@ -287,10 +294,7 @@ class TimeAssembly(Assembly):
 
     def score(self) -> float:
         """Return 1 for a hit, else 0."""
-        answer = self.answer()
-        if answer is None:
-            return 0.0
-        return float(abs(answer - _as_time(self.truth)) <= self.parameters.tolerance_s)
+        return float(self._hits())
 
 
 class OnsetAssembly(TimeAssembly):
@@ -328,6 +332,15 @@ ASSEMBLIES: dict[AnswerKind, type[Assembly]] = {
 }
 
 
+def _as_intervals(truth: Answer) -> tuple[Interval, ...]:
+    """Return a truth that is intervals, from tuples or from the lists that JSON makes of them."""
+    if truth is None or isinstance(truth, int | float):
+        raise DataError(f"This task's truth is intervals in seconds, not {truth!r}.")
+    return tuple((start, stop) for start, stop in truth)
+
+
 def _as_time(truth: Answer) -> float:
-    """Return a truth that is one number; NaN, which nothing matches, where there is none."""
-    return float(truth) if isinstance(truth, int | float) else math.nan
+    """Return a truth that is one number."""
+    if not isinstance(truth, int | float):
+        raise DataError(f"This task's truth is one number, not {truth!r}.")
+    return float(truth)

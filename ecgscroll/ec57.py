@@ -7,6 +7,7 @@ left out, as WFDB's ``bxb`` does; episodes count by any overlap (AF) or by the S
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -164,7 +165,7 @@ def compare_beats(
 
 
 def _counts_at(times: NDArray[np.float64], excluded: Spans) -> NDArray[np.bool_]:
-    starts, stops = excluded.onsets, excluded.offsets
+    starts, stops = np.asarray(excluded.onsets), np.asarray(excluded.offsets)
     left_out = (times[:, None] >= starts) & (times[:, None] < stops)
     return np.asarray(~left_out.any(axis=1), dtype=np.bool_)
 
@@ -210,13 +211,11 @@ def _walk(
     matched = 0
     for (start, stop), peak in zip(episodes, peaks, strict=True):
         near = spans.overlapping(start, stop)
-        starts = np.maximum(spans.onsets[near], start)
-        stops = np.minimum(spans.offsets[near], stop)
-        shared = float((stops - starts).sum())
+        shared = math.fsum(spans.shared(k, start, stop) for k in near)
         if rule == "overlap":
             matched += shared > 0
         else:
-            at_peak = peak is not None and bool(((starts <= peak) & (peak <= stops)).any())
+            at_peak = peak is not None and any(spans.shared(k, peak, peak) >= 0 for k in near)
             matched += at_peak or (shared > 0 and shared >= 0.5 * (stop - start))
     return matched
 

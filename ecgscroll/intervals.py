@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 Interval = tuple[float, float]
 
 # An IoU that equals its threshold on paper may miss it by rounding; this much is forgiven.
 _ROUNDING = 1e-12
+_FEW = 16  # spans; beyond so many, most are ruled out by their length at once
 
 
 class Change(NamedTuple):
@@ -92,30 +93,50 @@ class Spans:
     """
 
     def __init__(self, spans: Iterable[Interval]) -> None:
-        table = np.array(sorted(spans), dtype=np.float64).reshape(-1, 2)
-        self.onsets: NDArray[np.float64] = table[:, 0].copy()
-        self.offsets: NDArray[np.float64] = table[:, 1].copy()
-        self._reach = np.maximum.accumulate(self.offsets) if len(table) else self.offsets
+        ordered = sorted((float(start), float(stop)) for start, stop in spans)
+        self.onsets: list[float] = [start for start, _ in ordered]
+        self.offsets: list[float] = [stop for _, stop in ordered]
+        self._reach = list(accumulate(self.offsets, max))  # sorted even if spans overlap
+        self._lengths = np.subtract(self.offsets, self.onsets)
 
     def __len__(self) -> int:
         return len(self.onsets)
 
-    def overlapping(self, start: float, stop: float) -> NDArray[np.intp]:
+    def overlapping(self, start: float, stop: float) -> list[int]:
         """Return indices of spans that share time with [start, stop), instants with its ends."""
-        first = int(np.searchsorted(self._reach, start, side="left"))
-        after = int(np.searchsorted(self.onsets, stop, side="right"))
-        onsets, offsets = self.onsets[first:after], self.offsets[first:after]
-        shared = np.minimum(offsets, stop) - np.maximum(onsets, start)
-        return first + np.flatnonzero((shared > 0) | ((onsets == offsets) & (shared == 0)))
+        return [k for k in self._window(start, stop) if self._shares(k, start, stop)]
 
-    def matching(self, start: float, stop: float, iou: float) -> NDArray[np.intp]:
+    def matching(self, start: float, stop: float, iou: float) -> list[int]:
         """Return indices of spans whose intersection over union with [start, stop) is >= iou."""
-        near = self.overlapping(start, stop)
-        onsets, offsets = self.onsets[near], self.offsets[near]
-        shared = np.minimum(offsets, stop) - np.maximum(onsets, start)
-        joint = (stop - start) + (offsets - onsets) - shared
-        hits: NDArray[np.intp] = near[(shared > 0) & (shared >= iou * joint * (1 - _ROUNDING))]
-        return hits
+        near: Iterable[int] = self._window(start, stop)
+        if len(self._window(start, stop)) > _FEW:
+            near = self._long_enough(start, stop, iou)
+        return [k for k in near if self._iou(k, start, stop) >= iou * (1 - _ROUNDING)]
+
+    def shared(self, index: int, start: float, stop: float) -> float:
+        """Return the seconds that one span shares with [start, stop); below 0 they are apart."""
+        return min(self.offsets[index], stop) - max(self.onsets[index], start)
+
+    def _window(self, start: float, stop: float) -> range:
+        return range(bisect_left(self._reach, start), bisect_right(self.onsets, stop))
+
+    def _shares(self, index: int, start: float, stop: float) -> bool:
+        shared = self.shared(index, start, stop)
+        return shared > 0 or (shared == 0 and self.onsets[index] == self.offsets[index])
+
+    def _iou(self, index: int, start: float, stop: float) -> float:
+        shared = self.shared(index, start, stop)
+        if shared <= 0:
+            return 0.0
+        length = self.offsets[index] - self.onsets[index]
+        return shared / ((stop - start) + length - shared)
+
+    def _long_enough(self, start: float, stop: float, iou: float) -> list[int]:
+        """Return the few of many spans that a long window could match at all."""
+        window = self._window(start, stop)
+        least = iou * (stop - start) * (1 - _ROUNDING)
+        found = np.flatnonzero(self._lengths[window.start : window.stop] >= least)
+        return [window.start + int(k) for k in found]
 
 
 class Matcher:
@@ -145,7 +166,7 @@ class Matcher:
         """Take in one change of the union."""
         for start in change.removed:
             self._count(self._partners.pop(start, ()), -1)
-        partners = tuple(self.truth.matching(change.start, change.stop, self._iou).tolist())
+        partners = tuple(self.truth.matching(change.start, change.stop, self._iou))
         if partners:
             self._partners[change.start] = partners
             self._count(partners, +1)

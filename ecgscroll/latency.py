@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ecgscroll.intervals import Interval, Spans
 
@@ -121,7 +120,7 @@ class EventClock:
     def __init__(self, events: Iterable[Interval], tau: float) -> None:
         self.spans = Spans(events)
         self.tau = tau
-        self._stamps: NDArray[np.float64] = np.full(len(self.spans), np.nan)
+        self._stamps: list[float | None] = [None] * len(self.spans)
 
     def mark_overlapping(self, start: float, stop: float, stamp: float) -> list[int]:
         """Stamp what shares time with [start, stop); an instant also at the ends."""
@@ -133,20 +132,24 @@ class EventClock:
 
     def mark_all(self, stamp: float) -> list[int]:
         """Stamp every event: the one answer there is hits the one target there is."""
-        return self._mark(np.arange(len(self.spans)), stamp)
+        return self._mark(range(len(self.spans)), stamp)
 
-    def _mark(self, indices: NDArray[np.intp], stamp: float) -> list[int]:
-        new = indices[np.isnan(self._stamps[indices])]
-        self._stamps[new] = stamp
-        return list(map(int, new))
+    def _mark(self, indices: Iterable[int], stamp: float) -> list[int]:
+        new = [index for index in indices if self._stamps[index] is None]
+        for index in new:
+            self._stamps[index] = stamp
+        return new
 
     def delay(self, index: int) -> float:
         """Return an event's stamp minus its earliest possible moment (s); NaN if undetected."""
-        onset, offset = self.spans.onsets[index], self.spans.offsets[index]
-        return float(self._stamps[index] - (onset + self.tau * (offset - onset)))
+        onset, offset, stamp = (
+            self.spans.onsets[index],
+            self.spans.offsets[index],
+            self._stamps[index],
+        )
+        return math.nan if stamp is None else stamp - (onset + self.tau * (offset - onset))
 
     def latency(self) -> Latency:
         """Return what is known so far."""
-        stamps = (None if math.isnan(stamp) else stamp for stamp in self._stamps.tolist())
-        onsets, offsets = self.spans.onsets.tolist(), self.spans.offsets.tolist()
-        return Latency(tuple(onsets), tuple(offsets), tuple(stamps), self.tau)
+        onsets, offsets = tuple(self.spans.onsets), tuple(self.spans.offsets)
+        return Latency(onsets, offsets, tuple(self._stamps), self.tau)

@@ -273,13 +273,12 @@ def _check_duration(duration: float) -> None:
 
 def _interval_metadata(assembly: IntervalAssembly, event: str) -> dict[str, Any]:
     matches, answered = assembly.matcher.matched(), len(assembly.union)
-    reference = assembly.truth if isinstance(assembly.truth, tuple) else ()
     return {
         "matches": matches,
         "precision": matches / answered if answered else None,
         "recall": matches / len(assembly.matcher.truth) if len(assembly.matcher.truth) else None,
         "ec57": interval_measures(
-            reference, assembly.answer(), rule="st" if event == "ischemia" else "overlap"
+            assembly.reference, assembly.answer(), rule="st" if event == "ischemia" else "overlap"
         ),
     }
 

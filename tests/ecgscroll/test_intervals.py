@@ -75,7 +75,7 @@ def test_shared_length_is_the_time_in_both(left, right):
 @given(SPANS, st.tuples(st.integers(0, 60), st.integers(1, 20)))
 def test_overlapping_finds_what_a_scan_finds_even_among_overlapping_spans(spans, window):
     start, stop = window[0] / 4, sum(window) / 4
-    found = Spans(spans).overlapping(start, stop).tolist()
+    found = Spans(spans).overlapping(start, stop)
     ordered = sorted(spans)
     assert found == [i for i, (a, b) in enumerate(ordered) if min(b, stop) > max(a, start)]
 

@@ -299,6 +299,23 @@ def test_an_unknown_task_is_named():
         verify(fake("naps", 0.0), [])
 
 
+@pytest.mark.parametrize("task", ["af_burden", "change_detection", "rare_event"])
+def test_a_truth_of_the_wrong_kind_is_said_so(task):
+    with pytest.raises(DataError, match="one number"):
+        verify(fake(task, EPISODES), [write(30, 59, type=TASK_EVENT[task])])
+
+
+def test_a_number_is_no_truth_for_intervals():
+    with pytest.raises(DataError, match="intervals"):
+        verify(fake("ischemia", 0.5), [])
+
+
+def test_intervals_as_json_gives_them_are_a_truth():
+    as_json = fake("ischemia", [list(e) for e in EPISODES], [list(e) for e in EPISODES])
+    ledger = [write(30, 90, type="ischemia")]
+    assert verify(as_json, ledger) == verify(INSTANCES["ischemia"], ledger)
+
+
 def test_no_truth_is_said_so():
     instance = INSTANCES["af_burden"].__class__(task="af_burden", duration=60.0, truth=None)
     with pytest.raises(DataError, match="no reference annotations"):
