@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,10 @@ def profile(cue: Cue, beats: Beats, t0: float, t1: float) -> dict[str, Any]:
     count = min(N_BINS, max(1, int((t1 - t0) / MIN_BIN_S)))
     edges = np.linspace(t0, t1, count + 1)
     bins: list[list[float | None]] = []
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
-        value = cue_value(cue, beats, float(start), float(stop))
+    for start, stop in pairwise(edges.tolist()):
+        value = cue_value(cue, beats, start, stop)
         shown = None if value is None else round(value, _DECIMALS)
-        bins.append([round(float(start), 1), round(float(stop), 1), shown])
+        bins.append([round(start, 1), round(stop, 1), shown])
     return {**_peak(bins), "bins": bins}
 
 

@@ -21,7 +21,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
-from scipy.signal import butter, sosfiltfilt
+from scipy.signal import butter, sosfilt, sosfilt_zi
 
 from ecgscroll.signals.quality import HIDES_BEAT_S, filled, long_runs
 
@@ -88,8 +88,7 @@ def detect_lead(
 ) -> NDArray[np.int64]:
     """R peaks (sample numbers) of one (n,) lead."""
     signal = filled(lead, valid)
-    padding = min(15, len(signal) - 1)
-    band = sosfiltfilt(_band_pass(fs), signal, padlen=padding)
+    band = _filtered(signal, fs)
     energy = _energy(band, fs)
     spacing = 2 * (int(REFRACTORY_S * fs) // 2) + 1
     peak = (energy == maximum_filter1d(energy, spacing)) & (energy > FLOOR_MV_S)
@@ -102,8 +101,23 @@ def detect_lead(
 
 
 @lru_cache(maxsize=32)
-def _band_pass(fs: float) -> NDArray[np.float64]:
-    return np.asarray(butter(2, BAND_HZ, "bandpass", output="sos", fs=fs))
+def _band_pass(fs: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Second-order sections and their steady state."""
+    sections = np.asarray(butter(2, BAND_HZ, "bandpass", output="sos", fs=fs))
+    return sections, np.asarray(sosfilt_zi(sections))
+
+
+def _filtered(signal: NDArray[np.float64], fs: float) -> NDArray[np.float64]:
+    """Zero-phase band-pass, as scipy's sosfiltfilt, but for the steady state computed once."""
+    sections, state = _band_pass(fs)
+    edge = min(15, len(signal) - 1)
+    head = 2 * signal[0] - signal[edge:0:-1]
+    tail = 2 * signal[-1] - signal[-2 : -edge - 2 : -1]
+    extended = np.concatenate([head, signal, tail])
+    once, _ = sosfilt(sections, extended, zi=state * extended[0])
+    back = np.ascontiguousarray(once[::-1])
+    twice, _ = sosfilt(sections, back, zi=state * back[0])
+    return np.ascontiguousarray(twice[::-1][edge : len(extended) - edge])
 
 
 def _energy(band: NDArray[np.float64], fs: float) -> NDArray[np.float64]:
@@ -137,7 +151,7 @@ def _choose(
     signal, noise = levels
     refractory, t_wave = REFRACTORY_S * fs, T_WAVE_S * fs
     beats: list[int] = []
-    recent: list[int] = []
+    recent: list[float] = []
     for i, (t, h) in enumerate(zip(at, height, strict=True)):
         threshold = noise + THRESHOLD * (signal - noise)
         usual = median(recent) if len(recent) > 1 else 1.2 * fs
@@ -181,14 +195,15 @@ def _extremum(band: NDArray[np.float64], peaks: NDArray[np.int64], fs: float) ->
     reach = round(0.08 * fs)
     index = np.clip(peaks[:, None] + np.arange(-reach, reach + 1), 0, len(band) - 1)
     best = np.argmax(np.abs(band[index]), axis=1)
-    return index[np.arange(len(peaks)), best]
+    return np.asarray(index[np.arange(len(peaks)), best])
 
 
 def _apart(sample: NDArray[np.int64], fs: float) -> NDArray[np.int64]:
     """Drop peaks that follow another within the refractory period."""
     if len(sample) < 2:
         return sample
-    return sample[np.concatenate([[True], np.diff(sample) >= REFRACTORY_S * fs])]
+    kept = np.concatenate([[True], np.diff(sample) >= REFRACTORY_S * fs])
+    return np.asarray(sample[kept])
 
 
 def _after_gap(sample: NDArray[np.int64], hole: NDArray[np.bool_]) -> NDArray[np.bool_]:

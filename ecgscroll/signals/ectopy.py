@@ -1,8 +1,8 @@
-"""Is a beat ventricular ectopic? Prematurity, width and shape against the segment's own normal beats.
+"""Is a beat ventricular ectopic? Its timing, width and shape against the segment's normal beats.
 
-After de Chazal et al. (IEEE Trans Biomed Eng 51:1196, 2004): R-R, width and morphology features, each
-relative to the same patient's normal beats of the last minute, joined by one logistic model. Its
-weights are fitted on the AAMI training records of mitdb (DS1, less 201) by
+After de Chazal et al. (IEEE Trans Biomed Eng 51:1196, 2004): R-R, width and morphology features,
+each relative to the same patient's normal beats of the last minute, joined by one logistic model.
+Its weights are fitted on the AAMI training records of mitdb (DS1, less 201) by
 ``benchmarks/fit_ectopy.py``; no other record was seen.
 
 Known failures: where ectopic beats outnumber normal ones for a minute, the template is the ectopic
@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecgscroll.signals import rr
-from ecgscroll.signals.quality import long_runs
 from ecgscroll.signals.qrs import MS, Complexes, Float
-from ecgscroll.signals.waves import above_baseline
+from ecgscroll.signals.quality import long_runs
 from ecgscroll.signals.windows import BEFORE, Windows
 
 FEATURES = ("early", "pause", "width", "widening", "unlike", "larger", "unlike_early", "noisy")
@@ -35,8 +34,10 @@ def is_ectopic(features: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(features @ WEIGHTS + BIAS > 0)
 
 
-def ectopy_features(windows: Windows, complexes: Complexes, drift: Float) -> NDArray[np.float64]:
-    """(n, 8) features in the order of ``FEATURES``; all are 0 for an average normal beat.
+def ectopy_features(windows: Windows, complexes: Complexes, y: Float) -> NDArray[np.float64]:
+    """(n, 8) features from ``y``, the windows above the baseline; 0 for an average normal beat.
+
+    In the order of ``FEATURES``:
 
     - early, pause: log of the R-R interval before and after over the median of those before;
     - width: QRS duration over 100 ms, less 1; widening: its log against the template's;
@@ -48,7 +49,7 @@ def ectopy_features(windows: Windows, complexes: Complexes, drift: Float) -> NDA
     usual = rr.prior_median(windows.rr_before)
     early = _log_ratio(windows.rr_before, usual)
     pause = _log_ratio(windows.rr_after, usual)
-    wide = np.nan_to_num(above_baseline(windows, complexes, drift))
+    wide = np.nan_to_num(y)
     groups = _normal_groups(wide[:, :, _span(0)], early, pause, complexes.known)
     corr, group = _fit(wide, groups)
     width = complexes.width_ms.astype(np.float64)
@@ -121,7 +122,7 @@ def _log_ratio(value: NDArray[np.float64], reference: NDArray[np.float64]) -> ND
     """Log of a ratio, held to a factor of 3; 0 where either is unknown."""
     with np.errstate(invalid="ignore", divide="ignore"):
         log = np.log(np.maximum(value, 1e-6) / np.maximum(reference, 1e-6))
-    return np.clip(np.nan_to_num(log), -1.1, 1.1)
+    return np.asarray(np.clip(np.nan_to_num(log), -1.1, 1.1))
 
 
 def _medians(values: NDArray[np.float64], groups: list[NDArray[np.bool_]]) -> NDArray[np.float64]:

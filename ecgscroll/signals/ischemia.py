@@ -1,10 +1,10 @@
 """ST episodes: a deviation from the recording's own earlier level that lasts.
 
-The rule is that of the European ST-T database (Taddei et al., Eur Heart J 13:1164, 1992): an episode
-deviates by 0.1 mV or more for 30 s or more, and lasts while the deviation stays above 0.05 mV. There
-the reference is the beginning of the recording, judged by eye; here it is the median level of the
-normal beats in the first 5 minutes and in the last 20 before the window's end, so that slow drift
-moves it and an episode of some minutes does not.
+The rule is that of the European ST-T database (Taddei et al., Eur Heart J 13:1164, 1992): an
+episode deviates by 0.1 mV or more for 30 s or more, and lasts while the deviation stays above 0.05
+mV. There the reference is the beginning of the recording, judged by eye; here it is the median
+level of the normal beats in the first 5 minutes and from 20 minutes before the window to its end,
+so that slow drift moves it and an episode of some minutes does not.
 
 Known failures: an episode under way at the start has no reference; changes of axis or of body
 position look like episodes; one longer than half the reference becomes it.

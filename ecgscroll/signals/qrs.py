@@ -4,8 +4,8 @@ The complex is bounded on the spatial velocity (root sum over leads of the squar
 Chazal et al. (IEEE Trans Biomed Eng 51:1196, 2004) and Zong's curve length do in kind: from the
 outermost points above 40 % of its maximum outward, until it stays under a low threshold for 12 ms.
 
-Known failures: a pre-excited upstroke slower than the threshold is cut off; a steep ST segment after
-a wide complex is joined to it; muscle noise widens every complex.
+Known failures: a pre-excited upstroke slower than the threshold is cut off; a steep ST segment
+after a wide complex is joined to it; muscle noise widens every complex.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def bound(windows: Windows) -> Complexes:
     onset = _leave(speed, np.maximum(ONSET_THRESHOLD * top, floor), top, forward=False)
     end = _leave(speed, np.maximum(END_THRESHOLD * top, floor), top, forward=True)
     near = windows.x[:, :, BEFORE - _points(160) : BEFORE + _points(160)]
-    known = np.isfinite(near).all(axis=2).any(axis=1) & (top > 0)
+    whole = np.isfinite(near).all(axis=2)
+    known = np.asarray(whole.max(axis=1) & (top > 0))
     return Complexes(onset, end, _pr_baseline(windows.x, onset), quiet, known)
 
 
@@ -69,7 +70,7 @@ def velocity(x: Float) -> Float:
     slope = np.zeros_like(x)
     slope[:, :, 1:-1] = x[:, :, 2:] - x[:, :, :-2]
     slope = np.nan_to_num(slope)
-    return np.sqrt(np.einsum("nlw,nlw->nw", slope, slope))
+    return np.asarray(np.sqrt(np.einsum("nlw,nlw->nw", slope, slope)))
 
 
 def _leave(speed: Float, threshold: Float, top: Float, *, forward: bool) -> Index:
@@ -80,9 +81,9 @@ def _leave(speed: Float, threshold: Float, top: Float, *, forward: bool) -> Inde
     if not forward:
         core = lo + np.argmax(steep, axis=1)
         mirrored = _leave_forward(speed[:, ::-1], threshold, n - 1 - core)
-        return np.maximum(n - 1 - mirrored, BEFORE - _points(150))
+        return np.asarray(np.maximum(n - 1 - mirrored, BEFORE - _points(150)))
     core = hi - 1 - np.argmax(steep[:, ::-1], axis=1)
-    return np.minimum(_leave_forward(speed, threshold, core), BEFORE + _points(220))
+    return np.asarray(np.minimum(_leave_forward(speed, threshold, core), BEFORE + _points(220)))
 
 
 def _leave_forward(speed: Float, threshold: Float, core: Index) -> Index:
@@ -91,7 +92,8 @@ def _leave_forward(speed: Float, threshold: Float, core: Index) -> Index:
     quiet = ahead < threshold[:, None]
     quiet &= np.arange(speed.shape[1]) > core[:, None]
     found = np.argmax(quiet, axis=1)
-    return np.where(quiet.any(axis=1), found, speed.shape[1] - 1)
+    found[~quiet.any(axis=1)] = speed.shape[1] - 1
+    return np.asarray(found)
 
 
 def mean_around(x: Float, centre: Index, reach: int) -> Float:
@@ -100,7 +102,7 @@ def mean_around(x: Float, centre: Index, reach: int) -> Float:
     inside = (index >= 0) & (index < x.shape[2])
     index = np.clip(index, 0, x.shape[2] - 1)
     values = np.take_along_axis(x, index[:, None, :], axis=2)
-    mean = values.mean(axis=2)
+    mean: Float = values.mean(axis=2)
     mean[~inside.all(axis=1)] = np.nan
     return mean
 

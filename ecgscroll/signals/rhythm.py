@@ -1,10 +1,10 @@
 """Atrial fibrillation from R-R intervals: irregularity that no short period explains.
 
-For each interval, over the 41 around it, the median |RR(i) - RR(i+k)| over the median RR is taken for
-lags k = 1 to 4, and the least of the four is kept. Fibrillation is irregular at every lag (Moody &
-Mark, Comput Cardiol 10:227, 1983; Sarkar et al., IEEE Trans Biomed Eng 55:1219, 2008, for R-R
-differences); bigeminy repeats at lag 2, trigeminy at 3, quadrigeminy at 4, and medians pass over
-single ectopic beats. Thresholds with hysteresis were chosen on every fifth record of ltafdb.
+For each interval, over the 41 around it, the median |RR(i) - RR(i+k)| over the median RR is taken
+for lags k = 1 to 4, and the least of the four is kept. Fibrillation is irregular at every lag
+(Moody & Mark, Comput Cardiol 10:227, 1983; Sarkar et al., IEEE Trans Biomed Eng 55:1219, 2008, for
+R-R differences); bigeminy repeats at lag 2, trigeminy at 3, quadrigeminy at 4, and medians pass
+over single ectopic beats. Thresholds with hysteresis were chosen on every fifth record of ltafdb.
 
 Known failures: flutter with fixed conduction is regular and is missed; frequent multifocal atrial
 ectopy and marked sinus arrhythmia look like fibrillation; episodes under 20 beats are blurred.
@@ -51,7 +51,7 @@ def judge(beats: Beats) -> Rhythm | None:
 
 
 def irregularity(ms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(m,) least over lags of the median relative difference; about 0.02 in sinus rhythm, 0.2 in AF."""
+    """(m,) least over lags of the median relative difference; near 0.02 in sinus, 0.2 in AF."""
     usual = median_filter(ms, WINDOW, mode="nearest")
     lags = [np.pad(np.abs(ms[k:] - ms[:-k]), (k // 2, k - k // 2), mode="edge") for k in LAGS]
     return np.asarray(

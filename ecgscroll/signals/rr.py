@@ -77,11 +77,12 @@ def prior_median(rr: NDArray[np.float64], count: int = _PAST) -> NDArray[np.floa
     if len(rr) == 0:
         return rr.copy()
     padded = np.concatenate([np.full(count, np.nan), rr[:-1]])
-    window = np.lib.stride_tricks.sliding_window_view(padded, count)
-    out = np.full(len(rr), np.nan)
-    known = np.isfinite(window).any(axis=1)
-    out[known] = np.nanmedian(window[known], axis=1)
-    return out
+    # Sorted, NaN comes last, so the known values stand first: much faster than nanmedian.
+    window = np.sort(np.lib.stride_tricks.sliding_window_view(padded, count), axis=1)
+    known = np.isfinite(window).sum(axis=1)
+    rows = np.arange(len(rr))
+    low = window[rows, np.maximum(known - 1, 0) // 2]
+    return np.asarray((low + window[rows, np.minimum(known // 2, count - 1)]) / 2)
 
 
 def premature(time: NDArray[np.float64], after_gap: NDArray[np.bool_]) -> NDArray[np.bool_]:

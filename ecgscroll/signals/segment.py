@@ -10,7 +10,7 @@ from ecgscroll.signals.beats import Beats
 from ecgscroll.signals.detector import Detection, detect
 from ecgscroll.signals.ectopy import ectopy_features, is_ectopic
 from ecgscroll.signals.quality import valid_samples
-from ecgscroll.signals.waves import p_waves, t_waves
+from ecgscroll.signals.waves import above_baseline, p_waves, t_waves
 from ecgscroll.signals.windows import cut
 
 MAX_FS = 500.0
@@ -37,7 +37,7 @@ def analyse(signal: NDArray[np.float32], fs: float, leads: tuple[str, ...], orig
     found = detect(signal, valid, fs / factor)
     if len(found.sample) == 0:
         return Beats.empty(leads)
-    time = (origin + found.sample * factor + (factor - 1) / 2) / fs
+    time = np.asarray((origin + found.sample * factor + (factor - 1) / 2) / fs, np.float64)
     return measure(signal, valid, fs / factor, found, time, leads)
 
 
@@ -53,8 +53,9 @@ def measure(
     windows = cut(signal, valid, fs, found.sample, found.after_gap)
     complexes = qrs.bound(windows)
     drift = qrs.baseline_drift(windows, complexes.baseline)
-    ectopic = is_ectopic(ectopy_features(windows, complexes, drift))
-    t = t_waves(windows, complexes, drift)
+    y = above_baseline(windows, complexes, drift)
+    ectopic = is_ectopic(ectopy_features(windows, complexes, y))
+    t = t_waves(windows, complexes, y)
     p = p_waves(windows, complexes, ~ectopic)
     return Beats(
         source="detected",

@@ -4,8 +4,8 @@ The recording is cut on an absolute grid into blocks of 60 s. A block is final o
 passed its end by a guard of 2.5 s (or the recording ends); its beats come from the samples
 [start - 10 s, end + 2.5 s] and from nothing else, so zero-phase filters inside it see no future
 that the cursor does not. Beats after the last final block are computed from the samples up to the
-cursor. What :meth:`FeatureStore.beats` returns is therefore a function of the header, of the samples
-before the cursor and of the window, whatever path the cursor took.
+cursor. What :meth:`FeatureStore.beats` returns is therefore a function of the header, of the
+samples before the cursor and of the window, whatever path the cursor took.
 """
 
 from __future__ import annotations

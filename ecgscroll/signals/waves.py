@@ -1,9 +1,9 @@
 """P and T waves of beats cut on the 4 ms grid.
 
 T: the largest deflection from the PR baseline after the ST segment; its end where the tangent of
-steepest descent meets the baseline (Lepeschkin & Surawicz, Circulation 6:378, 1952), in the lead with
-the largest T wave. P: a wave is there when the beats of the segment agree on one, since it stands
-still against the R peak while fibrillation and noise do not; its onset by the same tangent.
+steepest descent meets the baseline (Lepeschkin & Surawicz, Circulation 6:378, 1952), in the lead
+with the largest T wave. P: a wave is there when the beats of the segment agree on one, since it
+stands still against the R peak while fibrillation and noise do not; its onset by the same tangent.
 
 Known failures: a U wave joined to T lengthens QT; flat or notched T waves have no reliable end; P
 waves that ride on T (tachycardia) or march through (AV block) are not found.
@@ -45,13 +45,12 @@ class PWaves:
     amplitude: Float
 
 
-def t_waves(windows: Windows, complexes: Complexes, drift: Float) -> TWaves:
-    """Measure the T wave of every beat.
+def t_waves(windows: Windows, complexes: Complexes, y: Float) -> TWaves:
+    """Measure the T wave of every beat from ``y``, the windows above the baseline.
 
     The search runs from J+60 ms to 72 % of the way to the next R peak, 600 ms at most; of the
     R-R interval before where the next beat is not known.
     """
-    y = above_baseline(windows, complexes, drift)
     grid = np.arange(y.shape[2])
     rr = np.where(np.isnan(windows.rr_after), windows.rr_before, windows.rr_after)
     stop = BEFORE + np.minimum(0.72 * np.nan_to_num(rr, nan=0.8), 0.60) * RATE
@@ -122,9 +121,9 @@ def p_waves(windows: Windows, complexes: Complexes, normal: NDArray[np.bool_]) -
     """Find the P wave of every beat.
 
     The segment's normal beats, aligned at R and levelled on the PR baseline, give a median wave per
-    lead; its largest bump (the signal against its mean at 56 ms on either side) between 300 and 60 ms
-    before R is the P wave if it exceeds 0.03 mV and three times its own standard error. A beat has a
-    P wave if it follows the median there (correlation 0.5 or more).
+    lead; its largest bump (the signal against its mean at 56 ms on either side) from 300 ms before
+    R to 20 ms before the QRS onset is the P wave if it exceeds 0.03 mV and three times its own
+    standard error. A beat has a P wave if it follows the median there (correlation 0.5 or more).
     """
     n = len(windows)
     usable = normal & complexes.known & ~(windows.rr_before < 0.45)

@@ -73,6 +73,7 @@ def _interpolate(smooth: Array, sample: NDArray[np.int64], fs: float) -> Array:
     index = np.where((index < 0) | (index >= last), last, index)
     left = padded[:, index]
     right = padded[:, np.minimum(index + 1, last)]
-    # A grid point that falls on a sample must not turn NaN with the sample after it.
-    mixed = np.where(part == 0, left, left * (1 - part) + right * part)
-    return np.ascontiguousarray(mixed.transpose(1, 0, 2))
+    right -= left
+    right *= part
+    right += left
+    return np.ascontiguousarray(right.transpose(1, 0, 2))

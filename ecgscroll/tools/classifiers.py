@@ -1,8 +1,8 @@
 """Diagnostic tools that read the waveform: this project's own classifiers, on any recording.
 
 Each takes a function that gives the beats of a window as far as they have elapsed, and [t0, t1) in
-seconds. History is bounded, so the cost does not grow with the recording; what lies up to 30 s after
-``t1`` is used where it has elapsed.
+seconds. History is bounded, so the cost does not grow with the recording; what lies up to 30 s
+after ``t1`` is used where it has elapsed.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ artefact does not move them, but for means named as such.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from ecgscroll.signals.cues import lead_medians
 from ecgscroll.tools.rounding import capped, milliseconds, millivolts, ratio, seconds
 
 Result = dict[str, Any]
+PerLead = dict[str, dict[str, Any]]
 
 WIDE_QRS_MS = 120.0
 """A QRS complex of this duration or more is wide (AHA/ACCF/HRS 2009, Circulation 119:e235)."""
@@ -110,21 +111,24 @@ def get_qrs(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Resul
 
 
 def get_st(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
-    """ST level per lead (median of the normal beats, J+80 ms against the PR baseline) and its sign."""
+    """ST level per lead (normal beats' median, J+80 ms against the PR baseline) and its sign."""
     beats = beats.between(t0, t1)
     normal = beats.take(~beats.ectopic)
     level = dict(zip(beats.leads, map(millivolts, lead_medians(normal.st_mv)), strict=True))
-    fields = {"st_mv": level, "sign": {lead: _st_sign(v) for lead, v in level.items()}}
+    fields: PerLead = {"st_mv": level, "sign": {lead: _st_sign(v) for lead, v in level.items()}}
     result = _lead_result("get_st", beats, t0, t1, fields)
     return result | (_per_lead("st_samples_mv", normal, normal.st_mv) if per_beat else {})
 
 
 def get_t_wave(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
-    """T wave amplitude per lead (median of the normal beats, against the PR baseline) and polarity."""
+    """T wave amplitude per lead (normal beats' median, against the PR baseline) and polarity."""
     beats = beats.between(t0, t1)
     normal = beats.take(~beats.ectopic)
     level = dict(zip(beats.leads, map(millivolts, lead_medians(normal.t_amp)), strict=True))
-    fields = {"t_amp": level, "polarity": {lead: _polarity(v) for lead, v in level.items()}}
+    fields: PerLead = {
+        "t_amp": level,
+        "polarity": {lead: _polarity(v) for lead, v in level.items()},
+    }
     result = _lead_result("get_t_wave", beats, t0, t1, fields)
     return result | (_per_lead("t_amplitudes_mv", normal, normal.t_amp) if per_beat else {})
 
@@ -159,7 +163,7 @@ def _result(
     t0: float,
     t1: float,
     fields: Result,
-    lists: dict[str, Iterable[Any]],
+    lists: Mapping[str, Iterable[Any]],
     why: dict[str, str],
 ) -> Result:
     result: Result = {"tool": name, "t0": t0, "t1": t1}
@@ -179,7 +183,7 @@ def _waveform_result(
     t0: float,
     t1: float,
     fields: Result,
-    lists: dict[str, Iterable[Any]],
+    lists: Mapping[str, Iterable[Any]],
     why: dict[str, str],
 ) -> Result:
     """As :func:`_result`; without a waveform only the ectopic beats, by prematurity, remain."""
@@ -188,9 +192,7 @@ def _waveform_result(
     return _result(name, beats, t0, t1, fields, lists, why)
 
 
-def _lead_result(
-    name: str, beats: Beats, t0: float, t1: float, fields: dict[str, dict[str, Any]]
-) -> Result:
+def _lead_result(name: str, beats: Beats, t0: float, t1: float, fields: PerLead) -> Result:
     """A result whose fields are per lead; a field without any value is ``None`` as a whole."""
     shown = {k: v if any(x is not None for x in v.values()) else None for k, v in fields.items()}
     result = _waveform_result(name, beats, t0, t1, shown, {}, dict.fromkeys(fields, NOT_MEASURED))
