@@ -25,15 +25,13 @@ class _Part:
     def __post_init__(self) -> None:
         for item in fields(self):  # type: ignore[arg-type]
             value = getattr(self, item.name)
-            if value is not None and not is_dataclass(value):
+            if value is not None and not is_dataclass(value) and item.name != "leads":
                 self._check(item.name, value)
 
     def _check(self, name: str, value: Any) -> None:
         low, high = self.limits.get(name, _NON_NEGATIVE)
         numbers = value if isinstance(value, tuple) else (value,)
         for number in numbers:
-            if isinstance(number, str):
-                continue
             if isinstance(number, bool) or not isinstance(number, int | float | np.number):
                 raise ConfigError(f"{type(self).__name__}.{name} must be a number, not {number!r}.")
             if isinstance(low, int) and not isinstance(number, int):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -64,22 +67,22 @@ def write_database(
         If the folder holds anything else.
     """
     folder = Path(folder)
-    manifest = _open_manifest(folder, _digest(records), renew)
-    written = []
-    for record in records:
-        if _whole(folder, record.name, manifest["files"]):
-            continue
-        report = None if progress is None else _bind(progress, record.name)
-        write_record(folder, record.name, record.config, record.seed, progress=report)
-        for suffix in _SUFFIXES:
-            name = f"{record.name}{suffix}"
-            manifest["files"][name] = _hash(folder / name)
-        write_atomic(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
-        written.append(record.name)
-    if written:
-        names = "".join(f"{record.name}\n" for record in records)
-        write_atomic(folder / "RECORDS", names)
-    return written
+    digest = _digest(records)
+    known = _read_manifest(folder)
+    if known is not None and known["records"] == digest and not _missing(folder, records, known):
+        return []
+    manifest = _open_manifest(folder, records, digest, renew)
+    with _alone(folder):
+        # Another process may have been at it while this one waited.
+        manifest = _read_manifest(folder) or manifest
+        missing = _missing(folder, records, manifest)
+        for record in missing:
+            _remove_drafts(folder, record.name)
+            report = None if progress is None else _bind(progress, record.name)
+            write_record(folder, record.name, record.config, record.seed, progress=report)
+            manifest["files"] |= {name: _hash(folder / name) for name in _files(record)}
+            _write_manifest(folder, manifest)
+    return [record.name for record in missing]
 
 
 def default_records() -> list[RecordPlan]:
@@ -118,7 +121,9 @@ def _digest(records: Sequence[RecordPlan]) -> str:
     return hashlib.sha256(f"{VERSION} {text}".encode()).hexdigest()
 
 
-def _open_manifest(folder: Path, digest: str, renew: bool) -> dict[str, Any]:
+def _open_manifest(
+    folder: Path, records: Sequence[RecordPlan], digest: str, renew: bool
+) -> dict[str, Any]:
     """Manifest of the folder; a new one when the folder is empty or makes way."""
     present = list(folder.iterdir()) if folder.is_dir() else []
     occupied = any(not path.name.startswith(".") for path in present)
@@ -133,7 +138,8 @@ def _open_manifest(folder: Path, digest: str, renew: bool) -> dict[str, Any]:
     for name in manifest["files"] if manifest else ():
         inside(folder, name).unlink(missing_ok=True)
     fresh = {"recipe": VERSION, "records": digest, "files": {}}
-    write_atomic(folder / MANIFEST, json.dumps(fresh, indent=1, sort_keys=True) + "\n")
+    _write_manifest(folder, fresh)
+    write_atomic(folder / "RECORDS", "".join(f"{record.name}\n" for record in records))
     return fresh
 
 
@@ -147,12 +153,50 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
     return manifest if known and isinstance(manifest.get("records"), str) else None
 
 
-def _whole(folder: Path, record: str, files: dict[str, str]) -> bool:
-    names = [f"{record}{suffix}" for suffix in _SUFFIXES]
-    return all(
-        name in files and (folder / name).is_file() and _hash(folder / name) == files[name]
-        for name in names
-    )
+def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    try:
+        write_atomic(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+    except OSError as error:
+        raise DataError(f"Cannot write to {str(folder)!r}: {error.strerror}.") from error
+
+
+def _files(record: RecordPlan) -> list[str]:
+    return [f"{record.name}{suffix}" for suffix in _SUFFIXES]
+
+
+def _missing(
+    folder: Path, records: Sequence[RecordPlan], manifest: dict[str, Any]
+) -> list[RecordPlan]:
+    """Records of which a file is absent, unfinished or changed."""
+    known = manifest["files"]
+
+    def whole(name: str) -> bool:
+        path = folder / name
+        return name in known and path.is_file() and _hash(path) == known[name]
+
+    return [record for record in records if not all(map(whole, _files(record)))]
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process writes to the folder; the system lets go of a dead one's lock."""
+    import fcntl  # POSIX only: the rest of the package runs without it
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _remove_drafts(folder: Path, record: str) -> None:
+    """Remove what a killed process left of a record that it was writing."""
+    for draft in folder.glob(f".{record}.*"):
+        if draft.is_dir() and not draft.is_symlink():
+            shutil.rmtree(draft, ignore_errors=True)
+        else:
+            draft.unlink(missing_ok=True)
 
 
 def _hash(path: Path) -> str:

@@ -50,8 +50,8 @@ _FOCUS_DIPOLE = np.array(
         [[0.2, 0.0, 0.1], [1.5, 1.2, 0.6], [-0.3, -0.4, 0.0], [-0.45, -0.35, -0.1]],
     ]
 )
-_FOCUS_CENTRE = np.array([-0.045, 0.0, 0.062, 0.225])
-_FOCUS_WIDTH = np.array([0.016, 0.026, 0.022, 0.055])
+_FOCUS_CENTRE = np.array([-0.036, 0.0, 0.050, 0.225])
+_FOCUS_WIDTH = np.array([0.013, 0.022, 0.018, 0.050])
 
 
 @dataclass(frozen=True)

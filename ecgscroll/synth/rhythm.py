@@ -54,8 +54,11 @@ def draw_rhythm(
 
     following = float(rng.uniform(0.2, 0.6))
     for start, stop in episodes:
-        append(tone.beats(following, max(start, following)), SINUS)
-        beats = _fibrillating(config, max(start, following), stop, rng)
+        sinus = tone.beats(following, max(start, following))
+        append(sinus, SINUS)
+        # The first conducted impulse finds the node as the last sinus beat left it.
+        earliest = sinus[-1] + float(draw_intervals(config, 1, rng)[0]) if sinus.size else following
+        beats = _fibrillating(config, max(start, earliest), stop, rng)
         append(beats, FIBRILLATION)
         following = beats[-1] + rng.uniform(*_RECOVERY) * tone.rr_at(beats[-1])
     if not episodes or episodes[-1][1] < duration_s:
