@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from ecgscroll.errors import ConfigError, DownloadError
+from ecgscroll.errors import DownloadError
 
 if TYPE_CHECKING:
     import httpx
@@ -96,7 +96,7 @@ class Server:
 
     @contextmanager
     def open(self, method: str, url: str, headers: dict[str, str]) -> Iterator[httpx.Response]:
-        """Response with status 200, 206 or 416, its body not read yet.
+        """Response with status 200, 206 or 416, its body not read yet; 405 or 501 to a HEAD.
 
         Raises
         ------
@@ -173,7 +173,9 @@ def _network_errors(url: str, timeout: float) -> Iterator[None]:
     try:
         yield
     except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-        raise ConfigError(f"{url} is no http or https address: see --base-url.") from error
+        raise DownloadError(
+            f"{url} leads to no http or https address, which is not followed: see --base-url."
+        ) from error
     except httpx.ConnectError as error:
         if "CERTIFICATE" in str(error).upper():
             raise DownloadError(
@@ -201,6 +203,8 @@ def _next_url(response: httpx.Response) -> str:
 
 def _check(response: httpx.Response, url: str) -> None:
     status = response.status_code
+    if status in (405, 501) and response.request.method == "HEAD":
+        return  # a plain server: what HEAD would tell stays unknown
     if status in (404, 410):
         raise FileError(f"{url} is not on the server ({status}).")
     if status in (408, 425, 429) or status >= 500:

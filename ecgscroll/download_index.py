@@ -97,7 +97,7 @@ def _version(server: Server, url: str) -> str:
     """What the server says that changes with the list: its ETag or date, else nothing."""
     try:
         with server.open("HEAD", url, {}) as response:
-            headers = response.headers
+            headers = response.headers if response.status_code == 200 else {}
             return str(headers.get("etag") or headers.get("last-modified") or "")[:1000]
     except FileError as error:
         raise FileError(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 8 << 30
 ROUNDS = 3  # a file that differs from its checksum is fetched again, twice
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
+_CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,19})-[0-9]{1,19}/([0-9]{1,19}|\*)")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class Part:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+        if self.size == 0:
+            self.discard()
 
     @property
     def digest(self) -> str:

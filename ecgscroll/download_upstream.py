@@ -145,7 +145,12 @@ def require_consent(upstream: Upstream, selection: Selection, *, yes: bool) -> N
     n_bytes = upstream.share(selection)
     if yes or n_bytes is None or n_bytes <= LARGE:
         return
+    instead = (
+        "name patients by number (--patients 0-4,17)"
+        if upstream.n_patients
+        else "name records (--records)"
+    )
     raise DownloadError(
-        f"{upstream.database} {upstream.version} as asked for is about {size_text(n_bytes)}, more "
-        f"than {size_text(LARGE)}: name patients by number (--patients 0-4,17), or say --yes."
+        f"{upstream.database} {upstream.version} is large: with its signals what is asked for is "
+        f"about {size_text(n_bytes)}, more than {size_text(LARGE)}; {instead}, or say --yes."
     )

@@ -84,6 +84,7 @@ def prepare(
         annotations_only,
     )
     require_one(upstreams, selection)
+    data = data.expanduser()
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     for upstream in upstreams:
         require_consent(upstream, selection, yes=yes or dry_run)
@@ -178,4 +179,5 @@ def _raise_failures(reports: list[Report]) -> None:
         return
     more = f"\n... and {len(failures) - _MAX_SHOWN} more" if len(failures) > _MAX_SHOWN else ""
     shown = "\n".join(sorted(failures)[:_MAX_SHOWN])
-    raise DownloadError(f"{shown}{more}\n{len(failures)} files could not be fetched.")
+    count = "1 file" if len(failures) == 1 else f"{len(failures)} files"
+    raise DownloadError(f"{shown}{more}\n{count} could not be fetched.")
