@@ -68,4 +68,4 @@ def _report(folder: Path, names: list[str], written: list[str], as_json: bool) -
         typer.echo(json.dumps({"folder": str(folder), "records": names, "written": written}))
         return
     kept = len(names) - len(written)
-    typer.echo(f"{folder}: {len(written)} recordings written, {kept} already there.")
+    typer.echo(f"{folder}: recordings written: {len(written)}, already there: {kept}.")

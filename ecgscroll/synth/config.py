@@ -286,6 +286,8 @@ class SynthConfig(_Part):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.leads, tuple):
+            raise ConfigError(f"SynthConfig.leads must be a tuple of names, not {self.leads!r}.")
         unknown = [lead for lead in self.leads if lead not in LEAD_VECTORS]
         if unknown or not self.leads or len(set(self.leads)) < len(self.leads):
             raise ConfigError(

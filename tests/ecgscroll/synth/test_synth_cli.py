@@ -27,7 +27,7 @@ def test_it_writes_numbered_records_and_says_so_in_json(tmp_path):
 
 def test_it_says_what_it_did_in_a_line(tmp_path):
     result = run(tmp_path / "db", "--preset", "sinus", "--hours", 0.01)
-    assert "1 recordings written" in result.stdout
+    assert "recordings written: 1, already there: 0" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from ecgscroll.synth import (
         (SynthConfig, {"leads": ("MLII", "aVX")}, "leads"),
         (SynthConfig, {"leads": ("V5", "V5")}, "leads"),
         (SynthConfig, {"leads": ()}, "leads"),
+        (SynthConfig, {"leads": "V5"}, "leads"),
         (Sinus, {"hr_bpm": "70"}, "hr_bpm"),
         (Fibrillation, {"burden": 1.5}, "burden"),
         (Ectopy, {"count": 2.5}, "count"),

@@ -256,3 +256,18 @@ def test_default_data_killed_half_way_are_completed(default, tmp_path):
     default_data(tmp_path)
     for file in (default / "synth").iterdir():
         assert (tmp_path / "synth" / file.name).read_bytes() == file.read_bytes()
+
+
+@pytest.mark.slow
+def test_a_day_is_written_within_bounded_memory(tmp_path):
+    code = (
+        "import resource, sys\n"
+        "from ecgscroll.synth import preset, write_record\n"
+        "write_record(sys.argv[1], 'day', preset('holter', 5, 86400.0), 5)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    kilobytes = int(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert kilobytes < 330_000
+    assert (tmp_path / "day.dat").stat().st_size == 2 * 2 * 250 * 86400
+    assert Recording.open(tmp_path, "day").duration == 86400.0
