@@ -78,15 +78,35 @@ def load_policy(spec: str, **options: Any) -> Policy:
         As `policy_class`, or if the class takes no such option.
     """
     found = policy_class(spec)
+    _check_options(spec, found, options)
+    policy: Policy = found(**options)
+    return policy
+
+
+def fingerprint(spec: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a policy's behaviour depends on beyond its options, for the record.
+
+    A class may say so in a class method ``fingerprint(**options)`` that returns what JSON can
+    carry: thresholds, the hash of a prompt, the revision of a model. Errors as `load_policy`.
+    """
+    found = policy_class(spec)
+    describe = getattr(found, "fingerprint", None)
+    if describe is None:
+        return {}
+    _check_options(spec, found, options)
+    described: dict[str, Any] = describe(**options)
+    return described
+
+
+def _check_options(spec: str, found: type, options: Mapping[str, Any]) -> None:
+    signature = inspect.signature(found)
     try:
-        inspect.signature(found).bind(**options)
+        signature.bind(**options)
     except TypeError as error:
-        known = ", ".join(inspect.signature(found).parameters) or "none"
+        known = ", ".join(signature.parameters) or "none"
         raise ConfigError(
             f"The policy {spec!r} cannot take these options ({error}); it knows: {known}."
         ) from None
-    policy: Policy = found(**options)
-    return policy
 
 
 def _registered_target(name: str) -> str:

@@ -53,16 +53,22 @@ class Rule:
     name = "rule"
 
     def __init__(self, profile: str = "default") -> None:
+        settings = self.fingerprint(profile)
+        self._cues: dict[str, dict[str, Any]] = settings["cues"]
+        self._chunk_s = float(settings["chunk_s"])
+        self._last = ""
+        self._start = 0.0
+
+    @classmethod
+    def fingerprint(cls, profile: str = "default") -> dict[str, Any]:
+        """Return the chunk's length (s) and the cue of each task, for a run's record."""
         config = _config()
         profiles = config["profiles"]
         if profile not in profiles:
             raise ConfigError(
                 f"The Rule agent has no profile {profile!r}; choose one of {', '.join(profiles)}."
             )
-        self._cues: dict[str, dict[str, Any]] = profiles[profile]
-        self._chunk_s = float(config["chunk_s"])
-        self._last = ""
-        self._start = 0.0
+        return {"chunk_s": config["chunk_s"], "cues": profiles[profile]}
 
     def reset(self, info: Mapping[str, Any]) -> None:
         """Begin an episode of ``info["task"]`` with the diagnostic source ``info["dx"]``."""
@@ -73,7 +79,7 @@ class Rule:
 
     def act(self, obs: Mapping[str, Any], info: Mapping[str, Any]) -> Call:
         """Return the next call of the walk: skim, measure, perhaps write; then finish."""
-        call = self._next(float(info["cursor"]), float(info["total"]), info["result"])
+        call = self._next(float(obs["cursor"]), float(obs["total"]), info["result"])
         self._last = call["name"]
         return call
 
@@ -113,7 +119,8 @@ def label_value(event: str, result: Mapping[str, Any]) -> float | None:
         return float(result["af_frac"]) if result["dominant_rhythm"] == "AF" else None
     if event == "ischemia":
         return 1.0 if result["ischemic"] else None
-    return float(result["pvc_count"])
+    count: int | None = result["pvc_times_count"]
+    return count
 
 
 def cue_value(measured: float | Mapping[str, float | None] | None) -> float | None:

@@ -14,7 +14,6 @@ from ecgscroll.policy import Policy
 
 # One encoder for every step: json.dumps with options builds a new one at each call.
 _STRICT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
-_COUNTED = {"skim": "skims", "measure": "measures", "write": "writes"}
 
 Info = Mapping[str, Any]
 
@@ -28,10 +27,10 @@ class Played:
     lines
         A JSON line per step: ``n``, ``action``, ``result``, ``cursor`` (s), ``reward`` (the terms
         that are not zero).
-    counts
-        ``steps``, ``skims``, ``measures``, ``writes``, ``rewinds``, ``bad_calls``.
     info
-        The environment's last ``info``; None if not even ``reset`` came back.
+        The environment's last ``info``; empty if not even ``reset`` came back.
+    cursor
+        Where the recording had come to, in seconds.
     ended
         ``finish``, ``budget``, or ``error``.
     error
@@ -39,12 +38,8 @@ class Played:
     """
 
     lines: list[str] = field(default_factory=list)
-    counts: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(
-            ("steps", "skims", "measures", "writes", "rewinds", "bad_calls"), 0
-        )
-    )
-    info: Info | None = None
+    info: Info = field(default_factory=dict)
+    cursor: float = 0.0
     ended: str = "error"
     error: str | None = None
 
@@ -60,7 +55,7 @@ def play(env: gymnasium.Env[Any, Any], policy: Policy, seed: int) -> Played:
         _play(env, policy, seed, played)
     except (Exception, SystemExit) as error:
         played.ended = "error"
-        where = f"at step {played.counts['steps'] + 1}"
+        where = f"at step {len(played.lines) + 1}"
         played.error = f"{type(error).__name__} {where}: {error}"
     return played
 
@@ -74,29 +69,17 @@ def _play(env: gymnasium.Env[Any, Any], policy: Policy, seed: int, played: Playe
         action = policy.act(obs, info)
         obs, _, terminated, truncated, info = env.step(action)
         played.info = info
-        _count(played.counts, action, info)
-        played.lines.append(_line(played.counts["steps"], action, info))
+        played.cursor = float(obs["cursor"])
+        played.lines.append(_line(len(played.lines) + 1, action, played.cursor, info))
     played.ended = "finish" if terminated else "budget"
 
 
-def _count(counts: dict[str, int], action: Any, info: Info) -> None:
-    counts["steps"] += 1
-    result = info["result"]
-    if "error" in result:
-        counts["bad_calls"] += 1
-        return
-    name = _COUNTED.get(action["name"])
-    if name:
-        counts[name] += 1
-    counts["rewinds"] = info["rewinds"]
-
-
-def _line(number: int, action: Any, info: Info) -> str:
+def _line(number: int, action: Any, cursor: float, info: Info) -> str:
     step = {
         "n": number,
         "action": action,
         "result": info["result"],
-        "cursor": info["cursor"],
+        "cursor": cursor,
         "reward": {name: term for name, term in info["reward_terms"].items() if term},
     }
     try:

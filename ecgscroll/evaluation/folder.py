@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -121,14 +121,15 @@ class RunFolder:
         end = self.last_line(instance)
         return None if end is None else end["row"]
 
-    def rows(self, instances: Iterable[str]) -> list[Row]:
-        """Rows of the episodes that have been played, in the order of ``instances``."""
-        found = (self.row(instance) for instance in instances)
-        return [row for row in found if row is not None]
+    def sweep(self) -> None:
+        """Remove what writes that were killed half-way have left; call it under the lock."""
+        for left in self.path.rglob(".*.part"):
+            left.unlink(missing_ok=True)
 
-    def write_results(self, rows: Iterable[Row]) -> None:
-        """Write ``results.jsonl``."""
-        write_rows(self.results, rows)
+    def append_timing(self, note: Mapping[str, Any]) -> None:
+        """Add a line to ``timing.jsonl``, the one place for wall time."""
+        with (self.path / "timing.jsonl").open("a") as handle:
+            handle.write(json.dumps(note) + "\n")
 
 
 def write_rows(target: Path, rows: Iterable[Row]) -> None:

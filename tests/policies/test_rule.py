@@ -14,14 +14,17 @@ def walk(rule, results, total=70.0, task="pvc_burden", dx="reference"):
     cursor, result, calls = 0.0, {}, []
     rule.reset({"task": task, "dx": dx})
     while not calls or calls[-1]["name"] != "finish":
-        info = {"cursor": cursor, "total": total, "result": result}
-        call = rule.act({}, info)
+        call = rule.act({"cursor": cursor, "total": total}, {"result": result})
         calls.append(call)
         arguments = call["arguments"]
         if call["name"] == "skim":
             cursor = min(cursor + arguments["duration"], total)
         result = results.get(arguments.get("t0"), {"error": "nothing"})
     return calls
+
+
+def beats(count):
+    return {"pvc_times_count": count}
 
 
 def written(calls):
@@ -58,8 +61,7 @@ def test_without_labels_each_task_measures_its_cue():
 
 
 def test_more_ectopic_beats_make_a_surer_write():
-    one, two = {"pvc_count": 1}, {"pvc_count": 2}
-    writes = written(walk(Rule(), {0.0: one, 30.0: two, 60.0: {"pvc_count": 0}}))
+    writes = written(walk(Rule(), {0.0: beats(1), 30.0: beats(2), 60.0: beats(0)}))
     assert [(w["t0"], w["t1"]) for w in writes] == [(0.0, 30.0), (30.0, 60.0)]
     assert writes[0]["confidence"] == 0.5 < writes[1]["confidence"] < 1
 
@@ -77,7 +79,7 @@ def test_an_error_result_flags_nothing():
 
 def test_an_episode_begins_afresh():
     rule = Rule()
-    results = {0.0: {"pvc_count": 1}, 30.0: {"pvc_count": 3}, 60.0: {"pvc_count": 0}}
+    results = {0.0: beats(1), 30.0: beats(3), 60.0: beats(0)}
     assert walk(rule, results) == walk(rule, results)
 
 

@@ -41,3 +41,65 @@ class MakeRefusal:
 class MakeDeath:
     def __call__(self):
         os._exit(3)
+
+
+class Idle:
+    """Finishes at once."""
+
+    name = "idle"
+
+    def reset(self, info):
+        self.instance = info["instance"]
+
+    def act(self, obs, info):
+        return {"name": "finish", "arguments": {}}
+
+
+class Stumble(Idle):
+    """Raises at the second step of one instance's episode, as long as a file is not there."""
+
+    def __init__(self, at="", mended=""):
+        self.at, self.mended = at, mended
+
+    def act(self, obs, info):
+        if float(obs["cursor"]) == 0.0:
+            return {"name": "skim", "arguments": {"duration": 30}}
+        if self.instance == self.at and not Path(self.mended).exists():
+            raise ValueError("lost the thread")
+        return super().act(obs, info)
+
+
+class Fatal(Idle):
+    """Ends its process at one instance."""
+
+    def __init__(self, at=""):
+        self.at = at
+
+    def act(self, obs, info):
+        if self.instance == self.at:
+            os._exit(7)
+        return super().act(obs, info)
+
+
+class Hostile(Idle):
+    """Acts with what no JSON can carry, then with what is no call, until its budget ends."""
+
+    def act(self, obs, info):
+        turn = info["counts"]["steps"] % 4
+        return [object(), {"name": float("nan")}, "\ud800", {1: {2, 3}}][turn]
+
+
+class Slow(Idle):
+    """The Rule agent, taking its time."""
+
+    def __init__(self, pause=0.005):
+        from policies.rule import Rule
+
+        self.rule, self.pause = Rule(), pause
+
+    def reset(self, info):
+        self.rule.reset(info)
+
+    def act(self, obs, info):
+        time.sleep(self.pause)
+        return self.rule.act(obs, info)

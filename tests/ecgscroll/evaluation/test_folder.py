@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ecgscroll.errors import ConfigError, DataError
+from ecgscroll.evaluation.config import RunConfig
+from ecgscroll.evaluation.folder import RunFolder, read_rows, write_rows
+
+CONFIG = RunConfig(policy="rule", instances=("t/d/1", "t/d/2"), data="0")
+
+
+def end(name, **row):
+    return json.dumps({"row": {"instance": name, "error": None, **row}})
+
+
+def test_an_episode_is_read_from_its_last_line(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.episodes.mkdir()
+    folder.episode_path("t/d/1").write_text("{}\n" * 3 + end("t/d/1", score=0.5) + "\n")
+    assert folder.row("t/d/1")["score"] == 0.5
+
+
+def test_a_last_line_longer_than_a_block_is_read_whole(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.episodes.mkdir()
+    long = "x" * 300_000
+    folder.episode_path("t/d/1").write_text("{}\n" + end("t/d/1", answer=long) + "\n")
+    assert folder.row("t/d/1")["answer"] == long
+
+
+@pytest.mark.parametrize("text", ["", "\n", "{", '{"row": {}}\n', end("t/d/2"), "[1]\n", "null"])
+def test_what_is_no_end_of_this_episode_counts_as_not_played(tmp_path, text):
+    folder = RunFolder(tmp_path)
+    folder.episodes.mkdir()
+    folder.episode_path("t/d/1").write_text(text)
+    assert folder.row("t/d/1") is None
+
+
+def test_an_episode_that_is_not_there_counts_as_not_played(tmp_path):
+    assert RunFolder(tmp_path).row("t/d/1") is None
+
+
+@given(st.lists(st.lists(st.text(min_size=1, max_size=8), min_size=3, max_size=3), max_size=5))
+def test_no_two_instances_share_a_file(tmp_path_factory, parts):
+    names = {"/".join(p.replace("/", "") or "x" for p in triple) for triple in parts}
+    folder = RunFolder(tmp_path_factory.getbasetemp())
+    files = {folder.episode_path(name) for name in names}
+    assert len(files) == len(names)
+    assert all(file.parent == folder.episodes for file in files)
+
+
+def test_a_folder_in_use_is_refused(tmp_path):
+    def enter():
+        with RunFolder(tmp_path).locked():
+            return True
+
+    with RunFolder(tmp_path).locked(), pytest.raises(ConfigError, match="Another run is under way"):
+        enter()
+    assert enter()
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="cannot be used"), RunFolder(tmp_path / "file").locked():
+        pass
+
+
+def test_another_configuration_is_refused_and_the_difference_named(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.begin(CONFIG, {})
+    folder.begin(CONFIG, {"commit": "another"})
+    other = RunConfig(policy="rule", instances=CONFIG.instances, data="0", dx="signal", seed=4)
+    with pytest.raises(ConfigError, match=r'dx was null, now "signal"; seed was 0, now 4'):
+        folder.begin(other, {})
+    assert folder.config() == CONFIG
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"config": {"policy": "rule"}}', "[]", "\x00"])
+def test_a_damaged_configuration_is_a_sentence(tmp_path, text):
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(DataError, match="damaged"):
+        RunFolder(tmp_path).config()
+
+
+def test_a_folder_without_a_run_says_so(tmp_path):
+    with pytest.raises(DataError, match="holds no run"):
+        RunFolder(tmp_path).config()
+
+
+def test_rows_come_back(tmp_path):
+    rows = [{"instance": "a", "score": 0.1}, {"instance": "b", "score": None}]
+    write_rows(tmp_path / "rows.jsonl", rows)
+    assert read_rows(tmp_path / "rows.jsonl") == rows
+    (tmp_path / "rows.jsonl").write_text("{")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_rows(tmp_path / "rows.jsonl")
+
+
+def test_half_written_files_are_swept(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.episodes.mkdir()
+    left = folder.episodes / ".t+d+1.jsonl.abc.part"
+    left.write_text("half")
+    folder.sweep()
+    assert not left.exists()

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ecgscroll.errors import ConfigError
+from ecgscroll.evaluation.folder import RunFolder, read_rows
+
+FAKES = "evaluation_fakes"
+REQUIRED = {
+    "instance", "policy", "dx", "beats", "scoring", "seed", "score", "answer", "truth", "latency",
+    "skims", "measures", "writes", "rewinds", "error",
+}  # fmt: skip
+
+
+def transcripts(path):
+    return {file.name: file.read_bytes() for file in sorted((path / "episodes").iterdir())}
+
+
+def test_every_instance_has_one_row_in_its_order(tmp_path, play, chosen):
+    summary = play(tmp_path)
+    rows = read_rows(tmp_path / "results.jsonl")
+    assert [row["instance"] for row in rows] == [one.id for one in chosen]
+    assert all(set(row) >= REQUIRED for row in rows)
+    assert all(row["error"] is None and 0 <= row["score"] <= 1 for row in rows)
+    assert summary["episodes"] == len(chosen)
+    assert summary == json.loads((tmp_path / "summary.json").read_text())
+
+
+def test_a_transcript_holds_every_step_and_the_ledger(tmp_path, play, chosen):
+    play(tmp_path)
+    for one in chosen:
+        text = RunFolder(tmp_path).episode_path(one.id).read_text()
+        start, *steps, end = map(json.loads, text.splitlines())
+        row = end["row"]
+        assert start["instance"] == row["instance"] == one.id
+        assert len(steps) == row["steps"] == steps[-1]["n"]
+        writes = [step["result"] for step in steps if step["action"]["name"] == "write"]
+        assert [w["t0"] for w in writes] == [entry["t0"] for entry in end["ledger"]]
+        assert sum(steps[-1]["reward"].values()) == pytest.approx(row["score"])
+
+
+def test_workers_change_nothing(tmp_path, play):
+    play(tmp_path / "one")
+    play(tmp_path / "two", workers=2)
+    play(tmp_path / "four", workers=4)
+    one = transcripts(tmp_path / "one")
+    for other in ("two", "four"):
+        assert transcripts(tmp_path / other) == one
+        for name in ("results.jsonl", "summary.json", "config.json"):
+            assert (tmp_path / other / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+
+
+def test_what_has_been_played_is_not_played_again(tmp_path, play, chosen):
+    play(tmp_path)
+    before = transcripts(tmp_path)
+    RunFolder(tmp_path).episode_path(chosen[1].id).unlink()
+    play(tmp_path)
+    assert transcripts(tmp_path) == before
+    times = [json.loads(line) for line in (tmp_path / "timing.jsonl").read_text().splitlines()]
+    assert len(times) == len(chosen) + 1
+
+
+def test_a_changed_configuration_is_refused(tmp_path, play, chosen):
+    play(tmp_path)
+    before = (tmp_path / "results.jsonl").read_bytes()
+    with pytest.raises(ConfigError, match=r'dx was "reference", now null'):
+        play(tmp_path, dx=None)
+    with pytest.raises(ConfigError, match=f"instances were {len(chosen)}, now 1"):
+        play(tmp_path, instances=chosen[:1])
+    assert (tmp_path / "results.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_policy_that_raises_is_an_error_and_tried_again(tmp_path, play, chosen, workers):
+    mended = tmp_path / "mended"
+    options = {"at": chosen[2].id, "mended": str(mended)}
+    run = {"policy": f"{FAKES}:Stumble", "options": options, "workers": workers}
+    summary = play(tmp_path / "run", **run)
+    rows = read_rows(tmp_path / "run" / "results.jsonl")
+    failed = [row for row in rows if row["error"]]
+    assert [row["instance"] for row in failed] == [chosen[2].id]
+    assert failed[0]["score"] is None
+    assert failed[0]["error"] == "ValueError at step 2: lost the thread"
+    assert summary["tasks"][chosen[2].task]["errors"] == 1
+    mended.touch()
+    assert all(not found["errors"] for found in play(tmp_path / "run", **run)["tasks"].values())
+
+
+def test_a_worker_that_dies_is_an_error_of_its_episode(tmp_path, play, chosen):
+    play(tmp_path, policy=f"{FAKES}:Fatal", options={"at": chosen[0].id}, workers=2)
+    rows = read_rows(tmp_path / "results.jsonl")
+    errors = {row["instance"]: row["error"] for row in rows if row["error"]}
+    assert errors == {chosen[0].id: "The worker that played this episode ended with exit code 7."}
+    assert len(rows) == len(chosen)
+
+
+def test_a_hostile_policy_ends_by_its_budget(tmp_path, play, chosen):
+    play(tmp_path, policy=f"{FAKES}:Hostile", instances=chosen[:1])
+    (row,) = read_rows(tmp_path / "results.jsonl")
+    assert (row["ended"], row["error"], row["errors"]) == ("budget", None, row["steps"])
+
+
+def test_a_recording_that_cannot_serve_the_tier_is_an_error_row(tmp_path, play, chosen, recordings):
+    (row,) = _rows_without_signal(tmp_path, recordings, chosen)
+    assert row["score"] is None
+    assert "needs dx='reference'" in row["error"]
+
+
+def _rows_without_signal(tmp_path, recordings, chosen):
+    from ecgscroll.evaluation.config import RunConfig
+    from ecgscroll.evaluation.run import evaluate
+    from ecgscroll.evaluation.selection import select
+
+    folder = tmp_path / "data" / "made"
+    folder.mkdir(parents=True)
+    record = next(one.record for one in chosen if one.task == "pvc_burden")
+    for suffix in ("hea", "atr"):
+        source = recordings / "made" / f"{record}.{suffix}"
+        (folder / source.name).write_bytes(source.read_bytes())
+    data = tmp_path / "data"
+    found, _ = select(data, chosen_set="supplementary", tasks=["pvc_burden"])
+    config = RunConfig(policy="rule", instances=tuple(one.id for one in found), data="")
+    evaluate(config, found, data, RunFolder(tmp_path / "run"))
+    return read_rows(tmp_path / "run" / "results.jsonl")
+
+
+def test_killed_at_any_moment_a_run_ends_with_the_same_files(tmp_path, play, recordings, chosen):
+    play(tmp_path / "whole", policy=f"{FAKES}:Slow", options={"pause": 0.0})
+    rng, kills = random.Random(20), 0
+    while kills < 5:
+        process = _start(tmp_path / "killed", recordings)
+        if _kill_after_some(process, tmp_path / "killed", rng, len(chosen)):
+            kills += 1
+        else:
+            break
+    assert kills >= 3
+    assert _start(tmp_path / "killed", recordings).wait(timeout=120) == 0
+    assert _rows_but_pause(tmp_path / "killed") == _rows_but_pause(tmp_path / "whole")
+    counted = [row["instance"] for row in read_rows(tmp_path / "killed" / "results.jsonl")]
+    assert counted == [one.id for one in chosen]
+    assert not list((tmp_path / "killed").rglob("*.part"))
+
+
+def _start(out, recordings):
+    command = [
+        sys.executable, "-m", "ecgscroll.cli.main", "run", "--policy", f"{FAKES}:Slow",
+        "-o", "pause=0.01", "--dx", "reference", "--set", "supplementary", "--workers", "2",
+        "--data", str(recordings), "--out", str(out), "--json",
+    ]  # fmt: skip
+    paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+
+
+def _kill_after_some(process, out, rng, total):
+    """Kill the run some moments after it has finished another episode; False if it was done."""
+    before = len(list((out / "episodes").glob("*.jsonl")))
+    while process.poll() is None and len(list((out / "episodes").glob("*.jsonl"))) <= before:
+        time.sleep(0.01)
+    time.sleep(rng.uniform(0, 0.4))
+    if process.poll() is not None:
+        assert process.returncode == 0, process.stderr.read().decode()
+        return False
+    process.kill()
+    process.wait()
+    time.sleep(0.2)
+    return True
+
+
+def _rows_but_pause(path):
+    return (path / "results.jsonl").read_bytes(), [
+        text.split(b"\n", 1)[1] for text in transcripts(path).values()
+    ]
