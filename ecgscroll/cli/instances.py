@@ -21,6 +21,7 @@ from ecgscroll.instances import (
     list_instances,
     remedy,
 )
+from ecgscroll.tasks import get_task
 
 
 def instances(
@@ -86,18 +87,19 @@ def _table(found: list[Instance], truth: bool) -> Table:
     for instance in found:
         cells = [instance.id, f"{instance.duration / 3600:.2f}", instance.available]
         if truth:
-            cells.append(_truth_text(instance.truth) + (" (differs)" if instance.differs else ""))
+            text = _truth_text(instance.truth, instance.task)
+            cells.append(text + (" (differs)" if instance.differs else ""))
         table.add_row(*cells)
     return table
 
 
-def _truth_text(truth: Truth | None) -> str:
+def _truth_text(truth: Truth | None, task: str) -> str:
     if truth is None:
         return "-"
     if isinstance(truth.value, tuple):
         seconds = sum(stop - start for start, stop in truth.value)
         return f"{len(truth.value)} episodes, {seconds:.0f} s"
-    return f"{truth.value:.4g}"
+    return f"{truth.value:.4f}" if get_task(task).answer == "burden" else f"{truth.value:.2f} s"
 
 
 def _summary(found: list[Instance]) -> Table:
