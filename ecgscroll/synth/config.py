@@ -134,7 +134,7 @@ class Ectopy(_Part):
         Expected events per hour; a run has 3 to 8 beats, a bigeminy 4 to 15 pairs.
     count
         When given, exactly this many isolated beats (fewer where they do not fit) and none of
-        the events above.
+        the other events.
     coupling
         Coupling interval as a fraction of the basic interval.
     foci

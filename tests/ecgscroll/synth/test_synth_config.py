@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ecgscroll.errors import ConfigError
 from ecgscroll.synth import (
@@ -74,3 +77,50 @@ def test_sampling_frequency_changes_the_grid_and_not_the_heart(fs):
 
 def test_the_shortest_recording_has_beats():
     assert synthesize(SynthConfig(duration_s=10.0), 0).plan.sample.size >= 5
+
+
+def within(part, *names):
+    """Any values of a part's numbers within their limits."""
+    numbers = {}
+    for name in names:
+        low, high = part.limits[name]
+        whole = isinstance(low, int)
+        numbers[name] = st.integers(low, min(high, 500)) if whole else st.floats(low, high)
+    return st.builds(part, **numbers)
+
+
+configs = st.builds(
+    SynthConfig,
+    duration_s=st.floats(10.0, 150.0),
+    fs=st.integers(100, 400),
+    leads=st.permutations(["MLII", "V5", "V1"]).flatmap(
+        lambda leads: st.integers(1, 3).map(lambda n: tuple(leads[:n]))
+    ),
+    qtc_ms=st.floats(330.0, 550.0),
+    sinus=within(Sinus, *Sinus.limits),
+    fibrillation=within(Fibrillation, *Fibrillation.limits),
+    ectopy=st.one_of(
+        within(Ectopy, *Ectopy.limits), within(Ectopy, *(set(Ectopy.limits) - {"count"}))
+    ),
+    ischemia=within(Ischemia, *(set(Ischemia.limits) - {"peak_mv"})),
+    noise=within(Noise, *Noise.limits),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(config=configs, seed=st.integers(0, 2**40))
+def test_any_configuration_within_its_limits_makes_a_sound_recording(config, seed):
+    recording = synthesize(config, seed)
+    plan = recording.plan
+    signal = recording.read(0, config.n_samples, clean=True)
+    assert signal.shape == (len(config.leads), config.n_samples)
+    assert np.isfinite(signal).all()
+    assert (np.diff(plan.sample) > 0).all()
+    assert 0 <= plan.sample[0] <= plan.sample[-1] < config.n_samples
+    starts = [sample for sample, _ in plan.rhythm]
+    assert starts[0] == 0
+    assert (np.diff(starts) > 0).all()
+    for episode in plan.st:
+        assert 0 <= episode.start <= episode.peak <= episode.stop < config.n_samples
+    noisy = recording.read(0, config.n_samples)
+    assert np.abs(noisy[np.isfinite(noisy)]).max(initial=0.0) < 200.0
