@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from ecgscroll.answers import Scoring
 from ecgscroll.databases import get_card, locate
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.exploits import EXPLOITS, Breach, find_breaches
+from ecgscroll.findings import Scoring
 from ecgscroll.floors import floor_ledgers
 from ecgscroll.instances import Instance
 from ecgscroll.latency import Latency

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
@@ -73,6 +74,12 @@ class Union:
         self.starts[first:after] = [start]
         self.stops[first:after] = [stop]
         return Change(start, stop, removed)
+
+    def copy(self) -> Union:
+        """Return a union that grows alone."""
+        twin = copy.copy(self)
+        twin.starts, twin.stops = list(self.starts), list(self.stops)
+        return twin
 
     def intervals(self) -> tuple[Interval, ...]:
         """Return the components in order of time."""
@@ -161,6 +168,12 @@ class Matcher:
         self._partners: dict[float, tuple[int, ...]] = {}
         self._degree: dict[int, int] = {}
         self._conflicts = 0
+
+    def copy(self) -> Matcher:
+        """Return a matcher that goes on alone; the truth is shared."""
+        twin = copy.copy(self)
+        twin._partners, twin._degree = dict(self._partners), dict(self._degree)
+        return twin
 
     def update(self, change: Change) -> None:
         """Take in one change of the union."""

@@ -17,8 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ecgscroll.answers import Finding, Parameters, read_entry
 from ecgscroll.errors import ConfigError
+from ecgscroll.findings import Finding, Parameters, read_entry
 from ecgscroll.intervals import Interval, Union
 from ecgscroll.latency import EventClock, Latency
 from ecgscroll.tasks import get_task

@@ -8,6 +8,7 @@ duration, with tau the IoU that a match needs; the onset itself where a match ne
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -121,6 +122,12 @@ class EventClock:
         self.spans = Spans(events)
         self.tau = tau
         self._stamps: list[float | None] = [None] * len(self.spans)
+
+    def copy(self) -> EventClock:
+        """Return a clock that goes on alone; the events are shared."""
+        twin = copy.copy(self)
+        twin._stamps = list(self._stamps)
+        return twin
 
     def mark_overlapping(self, start: float, stop: float, stamp: float) -> list[int]:
         """Stamp what shares time with [start, stop); an instant also at the ends."""

@@ -113,7 +113,7 @@ class StepEvent:
 class Rewards:
     """Turns the steps of one episode into reward terms; make one at each reset.
 
-    Only what a write changes is scored again.
+    Only what a write changes is scored again, and a copy shares what is fixed.
 
     Parameters
     ----------
@@ -150,7 +150,12 @@ class Rewards:
 
     def copy(self) -> Rewards:
         """Return rewards at the same point that go on alone, as a cloned environment needs."""
-        return copy.deepcopy(self)
+        twin = copy.copy(self)
+        twin._replay = None if self._replay is None else self._replay.copy()
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Rewards:
+        return self.copy()
 
     def _on_write(self, replay: Replay, entry: Mapping[str, Any]) -> dict[str, float]:
         detected, before = replay.add(entry), self._score

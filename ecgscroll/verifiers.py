@@ -8,6 +8,7 @@ are unions, so repeating or overlapping a finding changes nothing.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -18,15 +19,12 @@ from ecgscroll.answers import (
     ASSEMBLIES,
     Answer,
     Assembly,
-    Finding,
     IntervalAssembly,
-    Parameters,
-    Scoring,
     TimeAssembly,
-    read_entry,
 )
 from ecgscroll.ec57 import interval_measures
 from ecgscroll.errors import DataError
+from ecgscroll.findings import Finding, Parameters, Scoring, read_entry
 from ecgscroll.intervals import Interval
 from ecgscroll.latency import Latency
 from ecgscroll.tasks import get_task
@@ -126,6 +124,12 @@ class Replay:
         self.assembly = make(truth.value, truth.events, instance.duration, self.parameters)
         self.ignored: Counter[str] = Counter()
         self.used = 0
+
+    def copy(self) -> Replay:
+        """Return a replay at the same point that goes on alone; what is fixed is shared."""
+        twin = copy.copy(self)
+        twin.assembly, twin.ignored = self.assembly.copy(), self.ignored.copy()
+        return twin
 
     def add(self, entry: Any) -> list[int]:
         """Take in one entry, stamped no earlier than the last; return newly detected events."""

@@ -1,3 +1,4 @@
+import copy
 import math
 import pickle
 
@@ -116,7 +117,9 @@ def test_without_a_truth_the_prices_stand_alone():
     assert sum(step.values()) == -0.5
 
 
-@pytest.mark.parametrize("duplicate", [Rewards.copy, lambda r: pickle.loads(pickle.dumps(r))])
+@pytest.mark.parametrize(
+    "duplicate", [Rewards.copy, copy.deepcopy, lambda r: pickle.loads(pickle.dumps(r))]
+)
 def test_a_copy_goes_on_alone(duplicate):
     rewards = Rewards(RewardConfig(progress=1.0), EPISODE)
     play(rewards, [write(30, 90, 95)], end=False)

@@ -339,3 +339,18 @@ def test_one_write_at_a_time_ends_where_the_whole_ledger_does(task, data):
         assert 0.0 <= replay.value() <= 1.0
     assert replay.score() == verify(INSTANCES[task], ledger)
     assert replay.score().answer == assemble(task, ledger, TOTAL)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@given(data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_a_copied_replay_and_its_source_go_on_alone(task, data):
+    ledger, more = data.draw(ledgers(task)), data.draw(ledgers(task))
+    source = Replay(INSTANCES[task])
+    source.add_all(ledger)
+    twin = source.copy()
+    for entry in more:
+        twin.add(entry | {"cursor": TOTAL})
+    assert source.score() == verify(INSTANCES[task], ledger)
+    both = ledger + [entry | {"cursor": TOTAL} for entry in more]
+    assert twin.score() == verify(INSTANCES[task], both)
