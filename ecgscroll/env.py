@@ -105,7 +105,7 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
     ``info["ledger"]`` and ``info["result"]`` are copies: changing them changes nothing here.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}
 
     def __init__(
         self,
