@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -168,16 +169,17 @@ def _print(
 def _table(task: str, agents: Sequence[Agent], scoring: str) -> Table:
     n = agents[0].summary.with_errors.n
     failed = any(agent.summary.errors for agent in agents)
-    table = Table(title=f"{task}, {n} instances, {scoring} scoring", title_justify="left")
+    table = Table(
+        title=f"{task}, {n} instances, {scoring} scoring", title_justify="left", box=box.SIMPLE_HEAD
+    )
     table.add_column("agent", min_width=18)
-    for column in ("score", "95 %", "missed", *(("errors", "as 0") if failed else ())):
+    for column in ("score (95 %)", "missed", *(("errors", "as 0") if failed else ())):
         table.add_column(column, justify="right", no_wrap=True)
     for agent in agents:
         summary = agent.summary
         table.add_row(
             agent.name.replace("_", " ") if agent.floor else agent.name,
-            number(summary.score.mean),
-            between(summary.score.low, summary.score.high),
+            number(summary.score.mean) + between(summary.score.low, summary.score.high, ".3f"),
             percent(agent.missed_share),
             *((str(summary.errors), number(summary.with_errors.mean)) if failed else ()),
             style=None if agent.floor else "bold",
