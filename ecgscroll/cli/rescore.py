@@ -54,5 +54,5 @@ def rescore(
     if as_json:
         sys.stdout.write(json.dumps(summary) + "\n")
     else:
-        print_summary(Console(), summary)
+        print_summary(summary)
         Console(stderr=True, soft_wrap=True).print(f"New results and summary: {target}")

@@ -120,7 +120,7 @@ def run(
     if as_json:
         sys.stdout.write(json.dumps(summary) + "\n")
     else:
-        print_summary(Console(), summary)
+        print_summary(summary)
         say.print(f"Results, transcripts and summary: {out}")
 
 

@@ -45,7 +45,7 @@ class RunConfig:
     dx: Source | None = None
     scoring: Scoring = "committed"
     rewind: str = "costed"
-    budget: str = "open"
+    budget: str | int = "open"
     seed: int = 0
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
     version: str = field(default_factory=lambda: version("ecgscroll"))

@@ -59,8 +59,14 @@ def read_outcomes(folder: RunFolder) -> list[Outcome]:
 def read_outcome(end: Mapping[str, Any]) -> Outcome:
     """Rebuild an outcome from the last line of a transcript."""
     row = end["row"]
-    names = ("instance", "task", "database", "patient", "duration_s")
-    instance = StoredInstance(*(row[name] for name in names), truth=_truth(end))
+    instance = StoredInstance(
+        id=row["instance"],
+        task=row["task"],
+        database=row["database"],
+        patient=row["patient"],
+        duration=row["duration_s"],
+        truth=_truth(end),
+    )
     return Outcome(row, instance, tuple(end["ledger"]), end["latency"])
 
 
