@@ -43,6 +43,14 @@ class Estimate:
     n: int
     method: str
 
+    def __str__(self) -> str:
+        """Write the mean and, where there is one, its interval: ``0.168 (0.066 to 0.280)``."""
+        if self.mean is None:
+            return "-"
+        if self.low is None or self.high is None:
+            return f"{self.mean:.3f}"
+        return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
+
     def to_dict(self) -> dict[str, Any]:
         """Return all fields by name."""
         return dict(vars(self))

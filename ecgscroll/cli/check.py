@@ -25,7 +25,6 @@ from ecgscroll.checks import (
 )
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.selection import find_data, select
-from ecgscroll.evaluation.table import between, number, percent
 from ecgscroll.exploits import EXPLOITS
 from ecgscroll.instances import Instance
 
@@ -173,15 +172,15 @@ def _table(task: str, agents: Sequence[Agent], scoring: str) -> Table:
         title=f"{task}, {n} instances, {scoring} scoring", title_justify="left", box=box.SIMPLE_HEAD
     )
     table.add_column("agent", min_width=18)
-    for column in ("score (95 %)", "missed", *(("errors", "as 0") if failed else ())):
+    for column in ("score (95 %)", "missed", *(("errors", "errors as 0") if failed else ())):
         table.add_column(column, justify="right", no_wrap=True)
     for agent in agents:
         summary = agent.summary
         table.add_row(
             agent.name.replace("_", " ") if agent.floor else agent.name,
-            number(summary.score.mean) + between(summary.score.low, summary.score.high, ".3f"),
-            percent(agent.missed_share),
-            *((str(summary.errors), number(summary.with_errors.mean)) if failed else ()),
+            str(summary.score),
+            "-" if agent.missed_share is None else f"{agent.missed_share:.0%}",
+            *((str(summary.errors), str(summary.with_errors)) if failed else ()),
             style=None if agent.floor else "bold",
         )
     return table

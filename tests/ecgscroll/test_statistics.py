@@ -23,6 +23,12 @@ def test_wilson_agrees_with_scipy(hits, n):
     assert (got.low, got.high) == pytest.approx((want.low, want.high), abs=1e-9)
 
 
+def test_an_estimate_reads_as_a_mean_with_its_interval():
+    assert str(wilson(10, 20)) == "0.500 (0.299 to 0.701)"
+    assert str(bootstrap_mean([0.25], ["a"])) == "0.250"
+    assert str(wilson(0, 0)) == "-"
+
+
 def test_no_trials_have_no_rate():
     assert wilson(0, 0).mean is None
 
