@@ -30,6 +30,7 @@ WINDOW_S = 0.12
 REFRACTORY_S = 0.20
 T_WAVE_S = 0.36
 THRESHOLD = 0.28
+MAX_NOISE = 0.25
 SEARCH_BACK_RR = 1.66
 SEARCH_BACK_THRESHOLD = 0.5
 FLOOR_MV_S = 0.25
@@ -153,7 +154,9 @@ def _choose(
     beats: list[int] = []
     recent: list[float] = []
     for i, (t, h) in enumerate(zip(at, height, strict=True)):
-        threshold = noise + THRESHOLD * (signal - noise)
+        # Ectopic beats of half the usual slope must not be learned as noise.
+        base = min(noise, MAX_NOISE * signal)
+        threshold = base + THRESHOLD * (signal - base)
         usual = median(recent) if len(recent) > 1 else 1.2 * fs
         if beats and t - at[beats[-1]] > SEARCH_BACK_RR * usual:
             missed = _search_back(at, height, beats[-1], i, SEARCH_BACK_THRESHOLD * threshold, fs)

@@ -7,13 +7,15 @@ from numpy.typing import NDArray
 
 FLAT_S = 1.0
 """A constant value for this long is a lead off or an amplifier at its rail, never an ECG."""
+IMPOSSIBLE_MV = 1e4
+"""No body gives this much; NaN and infinity fail the same test."""
 HIDES_BEAT_S = 0.15
 """A hole this long can hide a QRS complex, so it breaks the R-R chain."""
 
 
 def valid_samples(signal: NDArray[np.float32], fs: float) -> NDArray[np.bool_]:
-    """Mask (L, n) of the samples that are finite and not part of a flat stretch of a second."""
-    finite = np.isfinite(signal)
+    """Mask (L, n) of the samples that are possible and in no flat stretch of a second."""
+    finite = np.abs(signal) < IMPOSSIBLE_MV
     flat = np.zeros_like(finite)
     if signal.shape[1] > 1:
         same = np.zeros_like(finite)

@@ -26,15 +26,12 @@ class Intervals:
         (m,) trustworthy intervals, milliseconds.
     end
         (m,) time of the beat that closes each, seconds.
-    consecutive
-        (m,) whether the interval follows directly on the one before it in ``ms``.
     excluded
         Intervals left out as artefacts.
     """
 
     ms: NDArray[np.float64]
     end: NDArray[np.float64]
-    consecutive: NDArray[np.bool_]
     excluded: int
 
 
@@ -48,9 +45,7 @@ def intervals(time: NDArray[np.float64], after_gap: NDArray[np.bool_]) -> Interv
     """
     rr = np.diff(time) * 1000.0
     bad = after_gap[1:] | (rr < MIN_RR_MS) | (rr > MAX_RR_MS) | _missed(rr)
-    kept = np.flatnonzero(~bad)
-    consecutive = np.diff(kept, prepend=-2) == 1
-    return Intervals(rr[kept], time[1:][kept], consecutive, int(bad.sum()))
+    return Intervals(rr[~bad], time[1:][~bad], int(bad.sum()))
 
 
 def _missed(rr: NDArray[np.float64]) -> NDArray[np.bool_]:

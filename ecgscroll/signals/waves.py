@@ -5,8 +5,9 @@ steepest descent meets the baseline (Lepeschkin & Surawicz, Circulation 6:378, 1
 with the largest T wave. P: a wave is there when the beats of the segment agree on one, since it
 stands still against the R peak while fibrillation and noise do not; its onset by the same tangent.
 
-Known failures: a U wave joined to T lengthens QT; flat or notched T waves have no reliable end; P
-waves that ride on T (tachycardia) or march through (AV block) are not found.
+Known failures: the tangent ends the T wave about 25 ms before the eye does (qtdb, q1c); a U wave
+joined to T lengthens QT; flat or notched T waves have no reliable end; P waves that ride on T
+(tachycardia) or march through (AV block) are not found.
 """
 
 from __future__ import annotations
