@@ -6,9 +6,10 @@ one that annotations before k give, once ``known_from`` has passed.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -285,13 +286,14 @@ def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 @dataclass
 class _Episode:
-    """An ST episode while its notes come in."""
+    """An ST episode while its notes come in; ``stop`` is infinite until it is closed."""
 
+    lead: int
+    sign: str
     start: float
     known_from: float
-    opened: bool
-    extrema: list[tuple[float, float]]
-    stop: float | None = None
+    stop: float = math.inf
+    extrema: list[tuple[float, float]] = field(default_factory=list)
 
 
 def _st_episodes(
@@ -303,41 +305,53 @@ def _st_episodes(
     reveals, or unfinished at the end. A second opening changes nothing; a closing or extremum
     without opening is an episode under way only if it is the first note of its lead and sign.
     """
-    episodes: dict[tuple[int, str], list[_Episode]] = {}
+    episodes: list[_Episode] = []
     for time, note in notes:
-        extreme, bound = _ST_EXTREME.match(note), _ST_NOTE.fullmatch(note)
-        match = extreme or bound
-        if match is None:
-            continue
-        known = episodes.setdefault((int(match["lead"]) - lead_base, match["sign"]), [])
-        running = known[-1] if known and known[-1].stop is None else None
-        if bound and bound["open"]:
-            if running is None and not bound["close"]:
-                known.append(_Episode(time, time, True, []))
-            continue
-        if running is None and not known:
-            running = _Episode(0.0, time, False, [])
-            known.append(running)
-        if running is not None and extreme:
-            sign = -1.0 if extreme["sign"] == "-" else 1.0
-            running.extrema.append((time, sign * int(extreme["microvolts"]) / 1000))
-        elif running is not None and bound and bound["close"]:
-            running.stop = time
+        if match := _ST_EXTREME.fullmatch(note):
+            _note_extremum(episodes, time, match)
+        elif match := _ST_NOTE.fullmatch(note):
+            _note_bound(episodes, time, match)
     found = [
         StEpisode(
             label="ST",
             start=episode.start,
-            stop=duration if episode.stop is None else episode.stop,
+            stop=min(episode.stop, duration),
             known_from=episode.known_from,
-            lead=lead,
+            lead=episode.lead - lead_base,
             extrema=tuple(episode.extrema),
-            matched=episode.opened and episode.stop is not None,
+            matched=episode.start == episode.known_from and episode.stop < math.inf,
         )
-        for (lead, _), known in episodes.items()
-        if lead >= 0
-        for episode in known
+        for episode in episodes
+        if episode.lead >= lead_base
     ]
     return tuple(sorted(found, key=lambda episode: (episode.start, episode.lead)))
+
+
+def _note_extremum(episodes: list[_Episode], time: float, match: re.Match[str]) -> None:
+    """Give an extremum to the running episodes of its lead and direction."""
+    lead, sign = int(match["lead"]), match["sign"]
+    known = [one for one in episodes if one.lead == lead and one.sign[0] == sign]
+    if not known:
+        known = [_Episode(lead, sign, 0.0, time)]
+        episodes += known
+    millivolts = int(sign + match["microvolts"]) / 1000
+    for episode in known:
+        if episode.stop == math.inf:
+            episode.extrema.append((time, millivolts))
+
+
+def _note_bound(episodes: list[_Episode], time: float, match: re.Match[str]) -> None:
+    """Open or close an episode."""
+    lead, sign = int(match["lead"]), match["sign"]
+    known = [one for one in episodes if one.lead == lead and one.sign == sign]
+    running = bool(known) and known[-1].stop == math.inf
+    opens = match["open"] is not None
+    if opens and match["close"] is None and not running:
+        episodes.append(_Episode(lead, sign, time, time))
+    elif not opens and match["close"] is not None and running:
+        known[-1].stop = time
+    elif not opens and match["close"] is not None and not known:
+        episodes.append(_Episode(lead, sign, 0.0, time, stop=time))
 
 
 def _magnitude(extreme: tuple[float, float]) -> float:
