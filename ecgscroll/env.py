@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import gymnasium
 import numpy as np
@@ -105,7 +105,7 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
     ``info["ledger"]`` and ``info["result"]`` are copies: changing them changes nothing here.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
         twin.observation_space = observation_space(self.max_chars)
         return twin
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """Return the observation's text in the ``ansi`` mode, else None."""
         if self.render_mode is None or self._episode is None:
             return None

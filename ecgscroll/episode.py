@@ -212,7 +212,7 @@ class Episode:
         """Whether a diagnostic tool named the task's event."""
         match self.task.event, tool:
             case "af", "classify_rhythm":
-                return result["dominant_rhythm"] == "AF"
+                return bool(result["dominant_rhythm"] == "AF")
             case "pvc", "classify_beats":
                 return bool(result["pvc_times"])
             case "ischemia", "flag_ischemia":

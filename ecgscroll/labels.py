@@ -41,7 +41,7 @@ class SpanIndex(Generic[S]):
 
         A span whose end is not revealed yet lasts to the cursor, wherever it will end.
         """
-        first = bisect_right(self._reach, t0)
+        first = min(bisect_right(self._reach, t0), bisect_left(self._reach, known.horizon))
         after = bisect_left(self._starts, min(t1, known.horizon))
         for span in self._spans[first:after]:
             if span.known_from >= known.horizon:

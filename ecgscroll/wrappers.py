@@ -12,10 +12,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
+from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
 from ecgscroll.env import ECGScrollEnv, Info
 from ecgscroll.tasks import get_task
+from ecgscroll.tools.registry import tool_names
 
 Features = NDArray[np.float32]
 Window = tuple[float, float]
@@ -60,9 +62,7 @@ FEATURES: tuple[str, ...] = (
 _CUE_SCALE = {"rr_irregularity": 0.2, "st_deviation": 0.1, "ectopy": 1.0}
 
 
-class NumericWrapper(
-    gymnasium.Wrapper[Features, NDArray[np.int64], dict[str, Any], dict[str, Any]]
-):
+class NumericWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """A Box of `FEATURES` to observe, a MultiDiscrete (verb, skim length, tool, place) to act.
 
     - verb: index in `VERBS`;
@@ -80,12 +80,13 @@ class NumericWrapper(
     """
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
-        super().__init__(env)
+        RecordConstructorArgs.__init__(self)
+        gymnasium.Wrapper.__init__(self, env)
         base = env.unwrapped
         if not isinstance(base, ECGScrollEnv):
             raise TypeError(f"NumericWrapper wraps an ECGScrollEnv, not {type(base).__name__}.")
         self._task, self._total = get_task(base.task.name), base.total
-        self._tools = base.action_space.tools
+        self._tools = tool_names(base.dx)
         sizes = [len(VERBS), len(SKIM_S), len(self._tools), len(PLACES)]
         self.action_space = MultiDiscrete(sizes)
         self.observation_space = Box(-LIMIT, LIMIT, (len(FEATURES),), np.float32)

@@ -87,7 +87,10 @@ def _published_tenths(time: float) -> float:
 def flag_ischemia(stream: Stream, t0: float, t1: float) -> Result:
     """Say whether [t0, t1) s overlaps an ST episode; lead, sign and peak (mV) of the largest."""
     if not stream.annotates("st"):
-        return _null(("ischemic", "lead", "st_mv", "sign", "episodes", "episodes_count"), "ST is not annotated here")
+        return _null(
+            ("ischemic", "lead", "st_mv", "sign", "episodes", "episodes_count"),
+            "ST is not annotated here",
+        )
     found = stream.st(t0, t1)
     if not found:
         reasons = dict.fromkeys(("lead", "st_mv", "sign"), "no ST episode in the window")
