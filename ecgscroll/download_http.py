@@ -213,6 +213,11 @@ def _check(response: httpx.Response, url: str) -> None:
         raise DownloadError(f"{url}: the server refuses ({status}); see --base-url for a mirror.")
     if response.headers.get("content-type", "").startswith(("text/html", "application/xhtml")):
         raise not_the_files(url, str(response.url))
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise DownloadError(
+            f"{url} comes compressed though that was not asked for: a proxy changes the files; "
+            "go around it, or see --base-url."
+        )
 
 
 def not_the_files(url: str, came_from: str) -> DownloadError:

@@ -86,11 +86,20 @@ def _fetch_sums(server: Server, upstream: Upstream, folder: Path, scratch: Path)
         if version and _note(place) == _made_note(place, url, version):
             return place / SUMS
     _fetch_list(server, Job(url, target_path(scratch, SUMS), None, listing.MAX_SUMS_BYTES))
-    for _ in listing.read_sums(scratch / SUMS, url):
-        pass  # refused as a whole, before its first file is fetched
+    _refuse_bad_sums(scratch / SUMS, url)
     with disk_errors(scratch / NOTE):
         write_atomic(scratch / NOTE, json.dumps(_made_note(scratch, url, version or "")))
     return scratch / SUMS
+
+
+def _refuse_bad_sums(sums: Path, url: str) -> None:
+    """Read the list to its end before its first file is fetched; a bad one is not kept."""
+    try:
+        for _ in listing.read_sums(sums, url):
+            pass
+    except DownloadError:
+        sums.unlink()
+        raise
 
 
 def _version(server: Server, url: str) -> str:

@@ -95,13 +95,13 @@ class Part:
     def finish(self) -> None:
         """Rename to the final name: the file is there whole or not at all."""
         os.fsync(self._file.fileno())
-        self.path.replace(self.target)
         self._note.unlink(missing_ok=True)
+        self.path.replace(self.target)
 
     def discard(self) -> None:
         """Leave nothing behind."""
-        self.path.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
 
 
 def fetch(server: Server, job: Job, advance: Callable[[int], None]) -> None:

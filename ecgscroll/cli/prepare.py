@@ -105,6 +105,7 @@ def _prepare_one(
     dry_run: bool,
     console: Console,
 ) -> Report:
+    console.print(f"{upstream.database}: asking {upstream.url} what it holds", markup=False)
     with _progress_bar(console) as bar:
 
         def on_plan(plan: Plan) -> Callable[[int], None]:
@@ -131,12 +132,16 @@ def _plan_line(plan: Plan, dry_run: bool) -> str:
     verb = "would fetch" if dry_run else "fetching"
     line = f"{plan.upstream.database} {plan.upstream.version}: {plan.records} records"
     if plan.present:
-        line += f", {len(plan.present)} files already there"
+        line += f", {_files(len(plan.present))} already there"
     if plan.replaced:
-        line += f", {plan.replaced} that differ from their checksum are replaced"
+        line += f", {_files(plan.replaced)} to replace, not matching the checksum"
     if not plan.missing:
         return f"{line}, nothing to fetch"
-    return f"{line}; {verb} {len(plan.missing)} files, {plan.size}, from {plan.upstream.url}"
+    return f"{line}; {verb} {_files(len(plan.missing))}, {plan.size}, from {plan.upstream.url}"
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
 
 
 def _show(reports: list[Report], data: Path, as_json: bool) -> None:
@@ -152,7 +157,7 @@ def _show(reports: list[Report], data: Path, as_json: bool) -> None:
 
 def _row_line(row: dict[str, Any]) -> str:
     return (
-        f"{row['folder']}{os.sep}: {row['records']} records, {row['files']} files, "
+        f"{row['folder']}{os.sep}: {row['records']} records, {_files(row['files'])}, "
         f"{size_text(row['bytes'])} verified ({row['fetched']['files']} fetched now)"
     )
 
@@ -179,5 +184,4 @@ def _raise_failures(reports: list[Report]) -> None:
         return
     more = f"\n... and {len(failures) - _MAX_SHOWN} more" if len(failures) > _MAX_SHOWN else ""
     shown = "\n".join(sorted(failures)[:_MAX_SHOWN])
-    count = "1 file" if len(failures) == 1 else f"{len(failures)} files"
-    raise DownloadError(f"{shown}{more}\n{count} could not be fetched.")
+    raise DownloadError(f"{shown}{more}\n{_files(len(failures))} could not be fetched.")

@@ -232,6 +232,7 @@ def test_a_portal_in_place_of_the_server_is_told(tmp_path, page):
     ):
         prepare(site, tmp_path)
     assert lying(tmp_path / "mitdb") == {}
+    assert not (tmp_path / "mitdb" / "SHA256SUMS.txt").exists()
 
 
 def test_a_portal_once_does_not_spoil_the_next_run(tmp_path):

@@ -262,6 +262,17 @@ def test_a_web_page_in_place_of_a_file_is_told(tmp_path):
     assert not (tmp_path / "100.dat").exists()
 
 
+def test_a_compressed_copy_is_told(tmp_path):
+    def compressed(handler, body):
+        handler.reply(200, body, {"Content-Encoding": "gzip"})
+        return True
+
+    with one_file(tmp_path) as (site, run):
+        site.always[NAME] = compressed
+        with pytest.raises(DownloadError, match="comes compressed"):
+            run()
+
+
 def test_a_redirect_to_the_file_is_followed(tmp_path):
     with one_file(tmp_path) as (site, run):
         site.files["moved/100.dat"] = BODY

@@ -35,13 +35,18 @@ def site():
         yield site
 
 
-def run(site, folder, *arguments):
-    """Standard output of a run; an error of the user's is raised."""
+def invoke(site, folder, *arguments):
+    """A run; an error of the user's is raised."""
     options = ["--data", str(folder), "--base-url", site.url]
     result = CliRunner().invoke(app, [*arguments, *options])
     if result.exception:
         raise result.exception
-    return result.stdout
+    return result
+
+
+def run(site, folder, *arguments):
+    """Standard output of a run."""
+    return invoke(site, folder, *arguments).stdout
 
 
 def names(folder):
@@ -69,8 +74,7 @@ def test_a_database_outside_the_core_is_listed_next(site, tmp_path):
 
 
 def test_the_size_is_said_before_the_start(site, tmp_path):
-    options = ["mitdb", "--data", str(tmp_path), "--base-url", site.url]
-    result = CliRunner().invoke(app, options)
+    result = invoke(site, tmp_path, "mitdb")
     size = sum(len(v) for k, v in site.files.items() if k.startswith(f"{MITDB}/10"))
     assert f"mitdb 1.0.0: 2 records; fetching 6 files, {size / 1000:.1f} kB" in result.stderr
 
@@ -86,6 +90,21 @@ def test_json_is_all_of_standard_output(site, tmp_path):
         3,
     )
     assert row["fetched"]["files"] == 3
+
+
+def test_a_second_run_says_that_all_is_there(site, tmp_path):
+    run(site, tmp_path, "mitdb")
+    said = invoke(site, tmp_path, "mitdb").stderr
+    assert "mitdb 1.0.0: 2 records, 6 files already there, nothing to fetch" in said
+
+
+def test_a_file_that_differs_is_said_to_be_replaced(site, tmp_path):
+    run(site, tmp_path, "mitdb")
+    (tmp_path / "mitdb" / "100.atr").write_bytes(b"own notes")
+    said = invoke(site, tmp_path, "mitdb", "--dry-run").stderr
+    assert "5 files already there, 1 file to replace, not matching the checksum" in said
+    assert "would fetch 1 file," in said
+    assert (tmp_path / "mitdb" / "100.atr").read_bytes() == b"own notes"
 
 
 def test_a_dry_run_says_what_would_be_fetched(site, tmp_path):
@@ -189,6 +208,18 @@ def test_what_had_come_before_a_kill_is_not_asked_for_again(tmp_path):
     (request,) = site.bodies(f"{MITDB}/100.dat")
     assert request.range == f"bytes={held}-"
     assert request.sent == len(site.files[f"{MITDB}/100.dat"]) - held
+
+
+def test_an_interrupt_ends_it_at_once_and_it_resumes(tmp_path):
+    with serving(slow_site()) as site:
+        process = start(site, tmp_path)
+        wait_for(process, lambda: site.total > 20_000)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=10)
+        assert process.returncode == 130, out
+        assert "Traceback" not in out
+        run(site, tmp_path, "mitdb")
+    assert len([name for name in names(tmp_path) if name.endswith(FULL)]) == 12
 
 
 def test_two_at_once_do_not_spoil_one_another(tmp_path):
