@@ -1,17 +1,35 @@
 """ECG-Scroll: stream an ambulatory ECG to an agent, and score what it writes, latency included.
 
 An agent sees only what has elapsed. It lets time pass with ``skim``, reads numbers with
-``measure``, commits findings with ``write`` and ends with ``finish``::
+``measure``, commits findings with ``write`` and ends with ``finish``. Importing the package is
+light: what it exposes is loaded at first use.
 
-    import ecgscroll
+Examples
+--------
+On made-up recordings, which need no download (any folder of WFDB databases is a data folder):
 
-    env = ecgscroll.make("pvc_burden/mitdb/118", data="data", dx="reference")
-    obs, info = env.reset(seed=0)
-    obs, reward, terminated, truncated, info = env.step(
-        {"name": "skim", "arguments": {"duration": 600}}
-    )
-
-Importing the package is light: what it exposes is loaded at first use.
+>>> import tempfile
+>>> import ecgscroll
+>>> from ecgscroll.synth import default_data
+>>> folder = tempfile.TemporaryDirectory()
+>>> data = default_data(folder.name)
+>>> env = ecgscroll.make("pvc_burden/synth/ectopy01", data=data, dx="reference")
+>>> obs, info = env.reset(seed=0)
+>>> call = {"name": "skim", "arguments": {"duration": 600}}
+>>> obs, reward, terminated, truncated, info = env.step(call)
+>>> info["result"]["cue"], info["result"]["t1"]
+('ectopy', 600.0)
+>>> call = {"name": "measure", "arguments": {"tool": "classify_beats", "t0": 0, "t1": 120}}
+>>> obs, reward, terminated, truncated, info = env.step(call)
+>>> beat = info["result"]["pvc_times"][0]
+>>> call = {"name": "write", "arguments": {"t0": beat - 1, "t1": beat + 1}}
+>>> obs, reward, terminated, truncated, info = env.step(call)
+>>> len(info["ledger"])
+1
+>>> obs, reward, terminated, truncated, info = env.step({"name": "finish", "arguments": {}})
+>>> terminated, reward == info["score"].value
+(True, True)
+>>> folder.cleanup()
 """
 
 from __future__ import annotations
@@ -30,7 +48,7 @@ if TYPE_CHECKING:
     from ecgscroll.recording import Recording
     from ecgscroll.tools.schemas import tool_schemas
     from ecgscroll.verifiers import Score, verify
-    from ecgscroll.wrappers import NumericWrapper
+    from ecgscroll.wrappers import NumericWrapper, WholeInfo
 
 try:
     __version__ = version("ecgscroll")
@@ -43,6 +61,7 @@ _HOMES = {
     "Instance": "ecgscroll.instances",
     "Ledger": "ecgscroll.ledger",
     "NumericWrapper": "ecgscroll.wrappers",
+    "WholeInfo": "ecgscroll.wrappers",
     "Recording": "ecgscroll.recording",
     "Score": "ecgscroll.verifiers",
     "get_instance": "ecgscroll.instances",
@@ -60,6 +79,7 @@ __all__ = [
     "NumericWrapper",
     "Recording",
     "Score",
+    "WholeInfo",
     "__version__",
     "get_instance",
     "list_instances",

@@ -1,11 +1,12 @@
-"""The environment as numbers, for off-the-shelf learners: a Box to observe, a MultiDiscrete to act.
+"""The environment as numbers, for off-the-shelf learners, and in vectors of environments.
 
-Everything is computed from what a step returns; the wrapper sees no more than a model does.
+Everything numeric is computed from what a step returns; the wrapper sees no more than a model does.
 """
 
 from __future__ import annotations
 
 import math
+from collections import UserDict
 from collections.abc import Mapping
 from typing import Any
 
@@ -185,6 +186,37 @@ class NumericWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
             *(float(key in self._measured) for key in keys),
         ]
         return np.clip(np.array(values, dtype=np.float32), -LIMIT, LIMIT)
+
+
+class WholeInfo(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Keeps the dictionaries inside ``info`` whole when Gymnasium stacks environments.
+
+    A vector environment merges dictionaries key by key into typed arrays, which fails as soon as
+    one tool's field is a number in one environment and null, or a value per lead, in another. Here
+    each becomes a `collections.UserDict`, so ``infos["result"][i]`` is what environment ``i`` said.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        RecordConstructorArgs.__init__(self)
+        gymnasium.Wrapper.__init__(self, env)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode."""
+        obs, info = self.env.reset(seed=seed, options=options)
+        return obs, _whole(info)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Carry out one action."""
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        return obs, reward, terminated, truncated, _whole(info)
+
+
+def _whole(info: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: UserDict(value) if isinstance(value, dict) else value for key, value in info.items()
+    }
 
 
 def _largest(value: Any) -> float | None:

@@ -8,9 +8,10 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import SyncVectorEnv
 
 import ecgscroll
-from ecgscroll.wrappers import FEATURES, PLACES, SKIM_S, VERBS, NumericWrapper
+from ecgscroll.wrappers import FEATURES, PLACES, SKIM_S, VERBS, NumericWrapper, WholeInfo
 
 PVC = "pvc_burden/synth/ectopy01"
 
@@ -97,6 +98,24 @@ def test_it_can_be_pickled_midway(env):
     act(env, "skim")
     twin = pickle.loads(pickle.dumps(env))
     assert np.array_equal(act(env, "skim")[0], act(twin, "skim")[0])
+
+
+def test_whole_info_stacks_results_of_any_shape(synth_data):
+    def maker(instance):
+        return lambda: WholeInfo(ecgscroll.make(instance, data=synth_data, dx="reference"))
+
+    envs = SyncVectorEnv([maker(PVC), maker("ischemia/synth/ischemia01")])
+    envs.reset(seed=0)
+    for tools in (("skim", "skim"), ("get_st", "flag_ischemia"), ("flag_ischemia", "get_st")):
+        window = {"t0": 0, "t1": 60}
+        calls = [
+            {"name": "skim", "arguments": {"duration": 60}}
+            if tool == "skim"
+            else {"name": "measure", "arguments": {"tool": tool, **window}}
+            for tool in tools
+        ]
+        infos = envs.step(calls)[4]
+        assert [result["t1"] for result in infos["result"]] == [60.0, 60.0]
 
 
 @pytest.mark.slow
