@@ -221,7 +221,10 @@ def _walk(
 
 
 def interval_measures(
-    reference: Sequence[Interval], answer: Sequence[Interval], rule: EpisodeRule = "overlap"
+    reference: Sequence[Interval],
+    answer: Sequence[Interval],
+    rule: EpisodeRule = "overlap",
+    reference_extrema: Sequence[float | None] | None = None,
 ) -> dict[str, Any]:
     """Return episode and duration sensitivity and positive predictivity of interval answers.
 
@@ -229,14 +232,14 @@ def interval_measures(
     ----------
     reference, answer
         Intervals in seconds.
-    rule
+    rule, reference_extrema
         See ``episode_rate``.
 
     Returns
     -------
     ``rule``, ``episode_se``, ``episode_ppv``, ``duration_se``, ``duration_ppv``; None for 0 / 0.
     """
-    found, right = episode_rate(reference, answer, rule)
+    found, right = episode_rate(reference, answer, rule, reference_extrema)
     left, other = Union(reference), Union(answer)
     shared = shared_length(left, other)
     return {

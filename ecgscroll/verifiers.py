@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -31,7 +31,11 @@ from ecgscroll.tasks import get_task
 
 
 class Truth(Protocol):
-    """What the reference says: the answer, and the events for latency (onset, offset in s)."""
+    """What the reference says: the answer, and the events for latency (onset, offset in s).
+
+    For ischemia it may carry ``details`` as well: ST episodes with ``peak_time`` and ``peak_mv``,
+    whose extrema the ST rule of EC57 asks for.
+    """
 
     @property
     def value(self) -> float | tuple[Interval, ...]:
@@ -122,6 +126,7 @@ class Replay:
         self.parameters = Parameters.of_task(self.task, **parameters)
         make = ASSEMBLIES[self.task.answer]
         self.assembly = make(truth.value, truth.events, instance.duration, self.parameters)
+        self._details = tuple(getattr(truth, "details", ()))
         self.ignored: Counter[str] = Counter()
         self.used = 0
 
@@ -175,7 +180,7 @@ class Replay:
             "ignored": dict(sorted(self.ignored.items())),
         }
         if isinstance(self.assembly, IntervalAssembly):
-            metadata |= _interval_metadata(self.assembly, self.task.event)
+            metadata |= _interval_metadata(self.assembly, self.task.event, self._details)
         return metadata
 
 
@@ -275,16 +280,31 @@ def _check_duration(duration: float) -> None:
         )
 
 
-def _interval_metadata(assembly: IntervalAssembly, event: str) -> dict[str, Any]:
+def _interval_metadata(
+    assembly: IntervalAssembly, event: str, details: Sequence[Any]
+) -> dict[str, Any]:
     matches, answered = assembly.matcher.matched(), len(assembly.union)
     return {
         "matches": matches,
         "precision": matches / answered if answered else None,
         "recall": matches / len(assembly.matcher.truth) if len(assembly.matcher.truth) else None,
         "ec57": interval_measures(
-            assembly.reference, assembly.answer(), rule="st" if event == "ischemia" else "overlap"
+            assembly.reference,
+            assembly.answer(),
+            rule="st" if event == "ischemia" else "overlap",
+            reference_extrema=[_extremum(span, details) for span in assembly.reference],
         ),
     }
+
+
+def _extremum(span: Interval, details: Sequence[Any]) -> float | None:
+    """Return when the deepest noted deviation within an interval was, in seconds."""
+    noted = [
+        (abs(detail.peak_mv), detail.peak_time)
+        for detail in details
+        if detail.peak_time is not None and span[0] <= detail.peak_time <= span[1]
+    ]
+    return max(noted)[1] if noted else None
 
 
 def _explain(task: str, assembly: Assembly, value: float) -> str:

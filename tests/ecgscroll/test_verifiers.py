@@ -1,5 +1,6 @@
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -56,6 +57,32 @@ def test_ischemia_asks_for_three_quarters():
     assert verify(truth, [write(0, 75, type="ischemia")]).value == 1.0
     assert verify(truth, [write(0, 74, type="ischemia")]).value == 0.0
     assert verify(truth, [write(0, 74, type="ischemia")], iou=0.5).value == 1.0
+
+
+def test_the_fields_own_measures_stand_beside_the_score():
+    measures = verify(INSTANCES["episode_detection"], [write(80, 130)]).metadata["ec57"]
+    assert measures["rule"] == "overlap"
+    assert measures["episode_se"] == pytest.approx(2 / 3)
+    assert measures["episode_ppv"] == 1.0
+    assert measures["duration_se"] == pytest.approx(20 / 210)
+    assert measures["duration_ppv"] == pytest.approx(20 / 50)
+
+
+def test_the_st_rule_is_content_with_the_deepest_noted_extremum():
+    instance = fake("ischemia", ((0.0, 100.0),))
+    shallow = SimpleNamespace(peak_time=50.0, peak_mv=0.1)
+    deep = SimpleNamespace(peak_time=85.0, peak_mv=-0.4)
+    unknown = SimpleNamespace(peak_time=None, peak_mv=None)
+
+    def sensitivity(t0, t1, *details):
+        instance.truth.details = details
+        ledger = [write(t0, t1, type="ischemia")]
+        return verify(instance, ledger).metadata["ec57"]["episode_se"]
+
+    assert sensitivity(80, 90, shallow, deep, unknown) == 1.0
+    assert sensitivity(45, 55, shallow, deep, unknown) == 0.0
+    assert sensitivity(45, 55, unknown) == 0.0
+    assert sensitivity(45, 95, unknown) == 1.0
 
 
 def test_burden_error_is_relative_to_the_truth():
