@@ -76,7 +76,11 @@ def worthless(event):
     future = st.tuples(stamp, st.floats(0, 90), st.floats(0.1, 25)).map(
         lambda p: write(p[0] + p[1], p[0] + p[1] + p[2], p[0], type=event, confidence=1.0)
     )
+    wide = st.tuples(st.floats(0, 500), st.floats(31, 90)).map(
+        lambda p: write(p[0], p[0] + p[1], TOTAL, type=event, confidence=1.0)
+    )
     return st.one_of(
+        *([wide] if event == "pvc" else []),
         entry(t0=NEVER_NUMBERS),
         entry(t1=NEVER_NUMBERS),
         entry(cursor=NEVER_NUMBERS.filter(lambda value: value is not None)),
