@@ -11,7 +11,8 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from ecgscroll.databases import Kind, locate
+from ecgscroll.databases import locate
+from ecgscroll.env_parameters import Budget, check_choice, check_count, check_readable, step_budget
 from ecgscroll.episode import Episode, Result, Rewind
 from ecgscroll.errors import ConfigError, EcgScrollError
 from ecgscroll.instances import Instance, get_instance
@@ -21,13 +22,12 @@ from ecgscroll.rewards import RewardConfig, Rewards, StepEvent
 from ecgscroll.sources import AF_LABELS, Source, open_source
 from ecgscroll.spaces import ToolCall, ToolCallSpace, observation_space
 from ecgscroll.stream import Stream
-from ecgscroll.tasks import Task, get_task
+from ecgscroll.tasks import get_task
 from ecgscroll.tools.registry import Dx, check_dx, tool_names
 from ecgscroll.verifiers import Score, assemble, verify
 
 Observation: TypeAlias = dict[str, Any]
 Info: TypeAlias = dict[str, Any]
-Budget: TypeAlias = Literal["open", "released"] | int
 
 MAX_ERRORS_IN_A_ROW = 10
 MAX_CHARS = 4000
@@ -37,40 +37,13 @@ class EpisodeOverError(EcgScrollError, ResetNeeded):
     """`step` was called before `reset`, or after the episode had ended."""
 
 
-def step_budget(budget: Budget, total: float) -> int:
-    """Return how many steps an episode may take.
-
-    Parameters
-    ----------
-    budget
-        ``open``: 100 + 20 ceil(T/30); ``released``: max(60, 1.5 T/300) + 5, rounded down; or a
-        number of steps.
-    total
-        T, the recording's length in seconds.
-
-    Raises
-    ------
-    ConfigError
-        If it is none of these.
-    """
-    if budget == "open":
-        return 100 + 20 * math.ceil(total / 30)
-    if budget == "released":
-        return int(max(60.0, 1.5 * total / 300)) + 5
-    if isinstance(budget, int) and not isinstance(budget, bool) and budget > 0:
-        return budget
-    raise ConfigError(
-        f"There is no budget {budget!r}; choose 'open', 'released' or a number of steps above 0."
-    )
-
-
 class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
     """A recording streamed to an agent that skims, measures, writes findings and finishes.
 
     Parameters
     ----------
     instance
-        Id ``task/database/record``, or an `Instance`.
+        Id ``task/database/record``, or an `Instance`; one without its truth gets it here.
     data
         Folder of databases; by default the environment variable ``ECGSCROLL_DATA``.
     dx
@@ -123,16 +96,19 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
         render_mode: str | None = None,
     ) -> None:
         check_dx(dx)
-        _check_choice("rewind", rewind, ("costed", "forbidden"))
-        _check_choice("scoring", scoring, ("committed", "published"))
-        _check_choice("render_mode", render_mode, (None, "ansi"))
-        _check_count("max_errors", max_errors, 1)
-        _check_count("max_chars", max_chars, MIN_CHARS)
+        check_choice("rewind", rewind, ("costed", "forbidden"))
+        check_choice("scoring", scoring, ("committed", "published"))
+        check_choice("render_mode", render_mode, (None, "ansi"))
+        check_count("max_errors", max_errors, 1)
+        check_count("max_chars", max_chars, MIN_CHARS)
         if isinstance(instance, str):
             instance = get_instance(instance, data=data, af_labels=tuple(af_labels))
+        elif instance.truth is None or data is not None:
+            folder = instance.data if data is None else data
+            instance = get_instance(instance.id, data=folder, af_labels=tuple(af_labels))
         self.instance, self.task = instance, get_task(instance.task)
         self._source = _open(instance, tuple(af_labels))
-        _check_readable(self._source, self.task, dx)
+        check_readable(self._source, self.task, dx)
         self.max_steps = step_budget(budget, self._source.recording.duration)
         self.dx, self.rewind, self.scoring = dx, rewind, scoring
         self.max_errors, self.max_chars, self.render_mode = max_errors, max_chars, render_mode
@@ -274,33 +250,6 @@ def _open(instance: Instance, af_labels: tuple[str, ...]) -> Source:
         raise ConfigError(f"{instance.id} needs a data folder: give data=, or set ECGSCROLL_DATA.")
     folder, name = locate(Path(instance.data), instance.database, instance.record)
     return open_source(folder, name, instance.database, af_labels)
-
-
-def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
-    if value not in choices:
-        raise ConfigError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")
-
-
-def _check_count(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ConfigError(f"{name} must be a whole number of at least {least}, not {value!r}.")
-
-
-def _check_readable(source: Source, task: Task, dx: Dx) -> None:
-    """Refuse a recording that lacks what the task or the tier needs."""
-    name, labels = f"{source.recording.database}/{source.recording.name}", source.labels
-    if not source.recording.has_signal:
-        if source.reference is None:
-            raise ConfigError(f"{name} has neither signal files nor annotations here; fetch them.")
-        if task.event == "pvc" and dx != "reference":
-            raise ConfigError(f"{name} has no waveform here: {task.name} needs dx='reference'.")
-    elif not source.recording.ecg:
-        raise ConfigError(f"{name} has no ECG channel; choose a recording that has one.")
-    kinds: dict[str, Kind] = {"af": "rhythm", "pvc": "beat_labels", "ischemia": "st"}
-    if dx == "reference" and not labels.may_have(kinds[task.event]):
-        raise ConfigError(
-            f"{name} has no reference annotations of {task.event}: use dx='signal' or None."
-        )
 
 
 def make(instance: str | Instance, **parameters: Any) -> ECGScrollEnv:

@@ -32,7 +32,11 @@ _WIDTH_ROUNDING = 1e-6
 
 @dataclass
 class Counts:
-    """What an episode has used; ``rewind_s`` in seconds."""
+    """What an episode has used.
+
+    A measurement whose window begins before the last skim's window is a rewind; ``rewind_s`` adds
+    up the seconds of its window that lie before that.
+    """
 
     steps: int = 0
     skims: int = 0

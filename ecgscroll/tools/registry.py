@@ -43,4 +43,5 @@ def run_tool(
         return dict(measure(stream.beats(t0, t1), t0, t1, per_beat))
     if dx == "reference":
         return dict(getattr(reference, name)(stream, t0, t1))
-    return dict(getattr(classifiers, name)(stream.beats, t0, t1))
+    found = dict(getattr(classifiers, name)(stream.beats, t0, t1))
+    return found | {"beats": stream.beats_source}

@@ -13,7 +13,6 @@ from futures import FUTURES, altered
 import ecgscroll
 from ecgscroll.episode import Episode
 from ecgscroll.errors import CausalityError
-from ecgscroll.instances import Instance
 from ecgscroll.sources import open_source
 from ecgscroll.stream import Stream
 from ecgscroll.tasks import get_task
@@ -141,15 +140,11 @@ def test_no_future_annotation_changes_what_is_seen_without_a_waveform(data, tmp_
             assert seen(folder, record.name, record.parent.name, at, length) == truth, future
 
 
-def played(folder, database, name, duration, end):
+def played(folder, name, end):
     """Transcript of a whole environment up to ``end`` s, start-up checks and text included."""
-    instance = Instance(
-        id=f"af_burden/{database}/{name}", set="supplementary", task="af_burden",
-        database=database, record=name, patient=name, duration=duration, data=folder,
-    )  # fmt: skip
     out = []
     for dx in ("signal", "reference"):
-        env = ecgscroll.make(instance, data=folder, dx=dx)
+        env = ecgscroll.make(f"af_burden/{name}", data=folder, dx=dx)
         obs, info = env.reset(seed=0)
         while float(obs["cursor"]) < end:
             for action in (
@@ -166,13 +161,12 @@ def played(folder, database, name, duration, end):
 @pytest.mark.parametrize("name", ["mitdb/203", "cpsc2021/data_92_4"])
 def test_a_whole_environment_sees_no_future(data, tmp_path, name):
     record, end = data / name, 75.0
-    recording = ecgscroll.Recording.open(record.parent, record.name)
-    database, rng = record.parent.name, np.random.default_rng(2)
-    truth = played(data, database, record.name, recording.duration, end)
+    rng, truth = np.random.default_rng(2), played(data, name, end)
     for future in FUTURES:
         folder = tmp_path / future
-        altered(record, int(end * recording.fs), future, folder / database, record, rng)
-        assert played(folder, database, record.name, recording.duration, end) == truth, future
+        past = passed(record, end)
+        altered(record, past, future, folder / record.parent.name, record, rng)
+        assert played(folder, name, end) == truth, future
 
 
 def test_a_folder_without_a_card_reveals_no_kind_of_label_before_its_first(synth_data, tmp_path):

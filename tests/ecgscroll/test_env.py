@@ -7,6 +7,7 @@ import math
 import pickle
 import shutil
 import warnings
+from dataclasses import replace
 
 import gymnasium
 import numpy as np
@@ -17,7 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ecgscroll
-from ecgscroll.env import ECGScrollEnv, EpisodeOverError, step_budget
+from ecgscroll.env import ECGScrollEnv, EpisodeOverError
+from ecgscroll.env_parameters import step_budget
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.rewards import RewardConfig
 
@@ -309,6 +311,25 @@ def test_the_text_reminds_of_a_confirmed_event_until_it_is_written(env):
     beat = result["pvc_times"][0]
     _, (obs, _, _, _, _) = do(env, "write", t0=beat - 1, t1=beat + 1)
     assert "not written" not in obs["text"]
+
+
+def test_without_labels_an_elevated_cue_is_a_reminder_until_the_next_skim(synth_data):
+    env = ecgscroll.make(PVC, data=synth_data)
+    env.reset()
+    peak = 0.0
+    while peak < 0.3:
+        result, (obs, _, _, _, _) = do(env, "skim", duration=20)
+        peak = result["peak"]
+        assert ("what is not written" in obs["text"]) == (peak >= 0.3)
+    _, (obs, _, _, _, _) = do(env, "write", t0=result["peak_t0"], t1=result["peak_t1"])
+    assert "what is not written" not in obs["text"]
+
+
+def test_an_instance_without_its_truth_gets_it(synth_data):
+    listed = replace(ecgscroll.get_instance(PVC, data=synth_data), truth=None)
+    assert (
+        ecgscroll.make(listed).instance.truth == ecgscroll.make(PVC, data=synth_data).instance.truth
+    )
 
 
 @pytest.mark.parametrize("cap", [400, 700, 4000])
