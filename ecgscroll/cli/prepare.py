@@ -20,11 +20,11 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from ecgscroll.download import Plan, Report, prepare_database
-from ecgscroll.download_disk import size_text
-from ecgscroll.download_http import Server, Settings
-from ecgscroll.download_listing import Selection, parse_patients, parse_records
-from ecgscroll.download_upstream import (
+from ecgscroll.download.database import Plan, Report, prepare_database
+from ecgscroll.download.disk import size_text
+from ecgscroll.download.http import Server, Settings
+from ecgscroll.download.listing import Selection, parse_patients, parse_records
+from ecgscroll.download.upstream import (
     BASE_URL_VARIABLE,
     DEFAULT_BASE_URL,
     SIGNAL_SUFFIX,

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ecgscroll.download_disk import database_lock, require_space, sha256_of, target_path
-from ecgscroll.download_http import FileError, Server
-from ecgscroll.download_index import selected
-from ecgscroll.download_listing import Entry, Selection
-from ecgscroll.download_pool import run_all
-from ecgscroll.download_sizes import Size, expected_size
-from ecgscroll.download_transfer import Job, fetch
-from ecgscroll.download_upstream import Upstream
+from ecgscroll.download.disk import database_lock, require_space, sha256_of, target_path
+from ecgscroll.download.http import FileError, Server
+from ecgscroll.download.index import selected
+from ecgscroll.download.listing import Entry, Selection
+from ecgscroll.download.pool import run_all
+from ecgscroll.download.sizes import Size, expected_size
+from ecgscroll.download.transfer import Job, fetch
+from ecgscroll.download.upstream import Upstream
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Fetching databases: plan, transfer, verification; `database.prepare_database` is the door."""
