@@ -88,32 +88,32 @@ def freeze(data: Path) -> list[CoreRow]:
     DataError
         If a record of a core database is not there.
     """
-    return [
-        row
-        for task, databases in SOURCES.items()
-        for database in databases
-        for row in _rows(data, task, database)
-    ]
+    databases = dict.fromkeys(name for names in SOURCES.values() for name in names)
+    rows = [row for database in databases for row in _rows(data, database)]
+    tasks = list(SOURCES)
+    return sorted(rows, key=lambda row: tasks.index(row.id.partition("/")[0]))
 
 
-def _rows(data: Path, task: str, database: str) -> Iterator[CoreRow]:
+def _rows(data: Path, database: str) -> Iterator[CoreRow]:
+    """Yield the instances of one database by record; its tasks are put in order later."""
     card = CARDS[database]
     for header in sorted((data / database).glob("*.hea")):
+        record = header.stem
         try:
-            recording = Recording.open(header.parent, header.stem)
+            recording = Recording.open(header.parent, record)
         except DataError:
             continue
         reference = load_reference(recording, card)
         if reference is None:
-            raise DataError(f"{database}/{header.stem} has no annotations; fetch it again.")
-        try:
-            truth = build_truth(task, reference, recording.duration, excerpt=card.excerpts)
-        except DataError:
-            continue
-        if truth.events or task != "ischemia":
-            patient = card.patient(header.stem)
-            name = f"{task}/{database}/{header.stem}"
-            yield CoreRow(name, patient, recording.duration, truth.digest())
+            raise DataError(f"{database}/{record} has no annotations; fetch it again.")
+        for task in (task for task, sources in SOURCES.items() if database in sources):
+            try:
+                truth = build_truth(task, reference, recording.duration, excerpt=card.excerpts)
+            except DataError:
+                continue
+            if truth.events or task != "ischemia":
+                name, patient = f"{task}/{database}/{record}", card.patient(record)
+                yield CoreRow(name, patient, recording.duration, truth.digest())
 
 
 def _list_file() -> Path:

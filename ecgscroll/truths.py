@@ -13,6 +13,9 @@ from ecgscroll.tasks import get_task
 
 Intervals = tuple[tuple[float, float], ...]
 MAX_RARE_EVENTS = 30
+# The first rhythm note comes with the first beats (0.7 s at most in afdb): a recording whose first
+# one is AF starts in AF, unless it comes so late that what went before is unknown.
+FIRST_RHYTHM_S = 2.0
 _KIND = {"af": "rhythm", "pvc": "beat_labels", "ischemia": "st"}
 
 
@@ -130,6 +133,7 @@ def _rare_event(reference: Reference) -> Truth:
 def _change(reference: Reference, af_labels: frozenset[str]) -> Truth:
     if not reference.af:
         raise DataError("The recording has no AF episode, so there is no change to find.")
-    starts_in_af = reference.rhythm[0].label in af_labels
+    first = reference.rhythm[0]
+    starts_in_af = first.label in af_labels and first.start <= FIRST_RHYTHM_S
     onset = 0.0 if starts_in_af else reference.af[0].start
     return Truth(onset, ((onset, onset),))
