@@ -22,7 +22,7 @@ from ecgscroll.signals.windows import BEFORE, Windows
 
 FEATURES = ("early", "pause", "width", "widening", "unlike", "larger", "unlike_early", "noisy")
 WEIGHTS = np.array([-3.46, 2.28, 0.74, 2.53, 3.37, 2.93, 1.63, -1.38])
-BIAS = -3.94
+BIAS = -3.74
 MIN_RUN = 4
 """Beats in a row, without a change of rate, that make a second normal shape."""
 _SHIFT = 4

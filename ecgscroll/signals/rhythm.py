@@ -1,10 +1,12 @@
-"""Atrial fibrillation from R-R intervals: irregularity that no short period explains.
+"""Atrial fibrillation: R-R irregularity that no short period explains, without P waves.
 
 For each interval, over the 41 around it, the median |RR(i) - RR(i+k)| over the median RR is taken
 for lags k = 1 to 4, and the least of the four is kept. Fibrillation is irregular at every lag
 (Moody & Mark, Comput Cardiol 10:227, 1983; Sarkar et al., IEEE Trans Biomed Eng 55:1219, 2008, for
 R-R differences); bigeminy repeats at lag 2, trigeminy at 3, quadrigeminy at 4, and medians pass
-over single ectopic beats. Thresholds with hysteresis were chosen on every fifth record of ltafdb.
+over single ectopic beats. Where there is a waveform, irregular beats of which most have a P wave
+(:mod:`ecgscroll.signals.waves`) are not fibrillation. The thresholds, with hysteresis, were chosen
+on training patients: those of ltafdb for the intervals, mitdb DS1 for the P waves.
 
 Known failures: flutter with fixed conduction is regular and is missed; frequent multifocal atrial
 ectopy and marked sinus arrhythmia look like fibrillation; episodes under 20 beats are blurred.
@@ -16,15 +18,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import median_filter
+from scipy.ndimage import median_filter, uniform_filter1d
 
 from ecgscroll.signals import rr
 from ecgscroll.signals.beats import Beats
 
 WINDOW = 41
 LAGS = (1, 2, 3, 4)
-ENTER, LEAVE = 0.08, 0.06
+ENTER, LEAVE = 0.08, 0.05
 MIN_INTERVALS = 8
+MAX_P_SHARE, MIN_P_JUDGED = 0.55, 0.2
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,18 @@ def judge(beats: Beats) -> Rhythm | None:
     found = rr.intervals(beats.time, beats.after_gap)
     if len(found.ms) < MIN_INTERVALS:
         return None
-    return Rhythm(found.end - found.ms / 1000, found.end, hysteresis(irregularity(found.ms)))
+    af = hysteresis(irregularity(found.ms))
+    present = beats.p_present[np.searchsorted(beats.time, found.end)]
+    af &= ~(p_wave_share(present) > MAX_P_SHARE)
+    return Rhythm(found.end - found.ms / 1000, found.end, af)
+
+
+def p_wave_share(present: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Share of the beats around each that have a P wave; 0 where few can be judged."""
+    judged = np.isfinite(present)
+    count = uniform_filter1d(judged.astype(np.float64), WINDOW, mode="nearest")
+    waves = uniform_filter1d(np.where(judged, present, 0.0), WINDOW, mode="nearest")
+    return np.asarray(np.where(count > MIN_P_JUDGED, waves / np.maximum(count, 1e-9), 0.0))
 
 
 def irregularity(ms: NDArray[np.float64]) -> NDArray[np.float64]:

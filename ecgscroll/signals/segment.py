@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ecgscroll.signals import qrs
 from ecgscroll.signals.beats import Beats
-from ecgscroll.signals.detector import Detection, detect
+from ecgscroll.signals.detector import detect
 from ecgscroll.signals.ectopy import ectopy_features, is_ectopic
 from ecgscroll.signals.quality import valid_samples
 from ecgscroll.signals.waves import above_baseline, p_waves, t_waves
-from ecgscroll.signals.windows import cut
+from ecgscroll.signals.windows import Windows, cut
 
 MAX_FS = 500.0
 """Faster signals are averaged down to between 300 Hz and this: no wave of the ECG needs more."""
+
+
+@dataclass(frozen=True)
+class CutBeats:
+    """Beats found and cut out: (n,) times (s) and gaps, windows, QRS bounds, baseline drift.
+
+    ``y`` is the windows' signal above the baseline, (n, L, W) millivolts.
+    """
+
+    time: NDArray[np.float64]
+    after_gap: NDArray[np.bool_]
+    windows: Windows
+    complexes: qrs.Complexes
+    drift: NDArray[np.float32]
+    y: NDArray[np.float32]
 
 
 def analyse(signal: NDArray[np.float32], fs: float, leads: tuple[str, ...], origin: int) -> Beats:
@@ -31,36 +48,34 @@ def analyse(signal: NDArray[np.float32], fs: float, leads: tuple[str, ...], orig
     origin
         Absolute number of the first sample, so that times count from the record's start.
     """
+    beats = cut_segment(signal, fs, origin)
+    return measure(beats, leads) if len(beats.time) else Beats.empty(leads)
+
+
+def cut_segment(signal: NDArray[np.float32], fs: float, origin: int) -> CutBeats:
+    """Find the beats of a segment, cut them out and bound their QRS complexes."""
     factor = int(fs // 300) if fs > MAX_FS else 1
-    signal = averaged_down(signal, factor)
-    valid = valid_samples(signal, fs / factor)
-    found = detect(signal, valid, fs / factor)
-    if len(found.sample) == 0:
-        return Beats.empty(leads)
-    time = np.asarray((origin + found.sample * factor + (factor - 1) / 2) / fs, np.float64)
-    return measure(signal, valid, fs / factor, found, time, leads)
-
-
-def measure(
-    signal: NDArray[np.float32],
-    valid: NDArray[np.bool_],
-    fs: float,
-    found: Detection,
-    time: NDArray[np.float64],
-    leads: tuple[str, ...],
-) -> Beats:
-    """Measure the waves of detected beats; see the modules of each for method and failures."""
-    windows = cut(signal, valid, fs, found.sample, found.after_gap)
+    signal, fs_used = averaged_down(signal, factor), fs / factor
+    valid = valid_samples(signal, fs_used)
+    found = detect(signal, valid, fs_used)
+    time = np.asarray((origin + found.sample * factor + (factor - 1) / 2) / fs, dtype=np.float64)
+    windows = cut(signal, valid, fs_used, found.sample, found.after_gap)
     complexes = qrs.bound(windows)
     drift = qrs.baseline_drift(windows, complexes.baseline)
     y = above_baseline(windows, complexes, drift)
-    ectopic = is_ectopic(ectopy_features(windows, complexes, y))
-    t = t_waves(windows, complexes, y)
+    return CutBeats(time, found.after_gap, windows, complexes, drift, y)
+
+
+def measure(beats: CutBeats, leads: tuple[str, ...]) -> Beats:
+    """Measure the waves of one beat or more; see each wave's module for method and failures."""
+    windows, complexes = beats.windows, beats.complexes
+    ectopic = is_ectopic(ectopy_features(windows, complexes, beats.y))
+    t = t_waves(windows, complexes, beats.y)
     p = p_waves(windows, complexes, ~ectopic)
     return Beats(
         source="detected",
         leads=leads,
-        time=time,
+        time=beats.time,
         qrs_ms=complexes.width_ms,
         pr_ms=p.pr_ms,
         p_ms=p.peak_ms,
@@ -68,10 +83,10 @@ def measure(
         p_present=p.present,
         qt_ms=t.qt_ms,
         qrs_amp=qrs.amplitude(windows, complexes),
-        st_mv=qrs.st_level(windows, complexes, drift, ~ectopic),
+        st_mv=qrs.st_level(windows, complexes, beats.drift, ~ectopic),
         t_amp=t.amplitude,
         ectopic=ectopic,
-        after_gap=found.after_gap,
+        after_gap=beats.after_gap,
     )
 
 

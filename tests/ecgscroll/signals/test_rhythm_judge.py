@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,5 +53,12 @@ def test_too_few_intervals_are_not_judged():
 
 
 def test_hysteresis_holds_between_its_thresholds():
-    score = np.array([0.01, 0.07, 0.09, 0.07, 0.05, 0.07])
+    score = np.array([0.01, 0.07, 0.09, 0.07, 0.04, 0.07])
     assert hysteresis(score).tolist() == [False, False, True, True, False, False]
+
+
+@pytest.mark.parametrize(("present", "expected"), [(1.0, 0.0), (0.0, 1.0), (np.nan, 1.0)])
+def test_irregular_beats_with_p_waves_are_not_fibrillation(present, expected):
+    beats = Beats.from_times(np.cumsum(rng().normal(700, 140, 300).clip(350)) / 1000)
+    beats = replace(beats, p_present=np.full(300, present, dtype=np.float32))
+    assert judge(beats).af.mean() == pytest.approx(expected, abs=0.05)

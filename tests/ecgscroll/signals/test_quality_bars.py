@@ -1,0 +1,81 @@
+"""Bars that a later change must not lower, on mitdb DS2, where nothing was fitted."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from ecgscroll.ec57 import compare_beats
+from ecgscroll.signals import rhythm
+from ecgscroll.sources import open_source
+from ecgscroll.stream import Stream
+
+DS2 = [
+    "100",
+    "103",
+    "105",
+    "111",
+    "113",
+    "117",
+    "121",
+    "123",
+    "200",
+    "202",
+    "210",
+    "212",
+    "213",
+    "214",
+    "219",
+    "221",
+    "222",
+    "228",
+    "231",
+    "232",
+    "233",
+    "234",
+]
+
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def counts(data):
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda name: count(data / "mitdb", name), DS2))
+    return {key: np.sum([f[key] for f in found], axis=0) for key in found[0]}
+
+
+def count(folder, name):
+    """(hits, reference, called) of QRS and PVC, and of AF in R-R intervals."""
+    source = open_source(folder, name, "mitdb")
+    stream = Stream(source)
+    stream.advance(stream.total)
+    beats, reference = stream.beats(0, stream.total), source.reference
+    mine = np.where(beats.ectopic, "V", "N").tolist()
+    compared = compare_beats(
+        reference.beat_times, reference.beat_symbols.tolist(), beats.time, mine, learning_s=0.0
+    )
+    called = rhythm.judge(beats)
+    truth = np.zeros(len(called.stop), dtype=bool)
+    for span in reference.af:
+        truth |= (called.stop > span.start) & (called.stop <= span.stop)
+    return {
+        "qrs": rates(compared.detection),
+        "pvc": rates(compared.of_class("V")),
+        "af": (int((truth & called.af).sum()), int(truth.sum()), int(called.af.sum())),
+    }
+
+
+def rates(rate):
+    return rate.true_positive, rate.reference, rate.detected
+
+
+@pytest.mark.parametrize(
+    ("what", "sensitivity", "predictivity"),
+    [("qrs", 0.998, 0.996), ("pvc", 0.93, 0.87), ("af", 0.90, 0.68)],
+)
+def test_accuracy_on_ds2(counts, what, sensitivity, predictivity):
+    hits, reference, called = counts[what]
+    assert hits / reference >= sensitivity
+    assert hits / called >= predictivity
