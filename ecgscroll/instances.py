@@ -7,16 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal
 
 from ecgscroll.core_set import core_rows, published_ids
 from ecgscroll.databases import get_card, locate, patient_of
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.files import data_dir
-from ecgscroll.recording import Recording
-from ecgscroll.reference import AF_LABELS, Reference, load_reference
+from ecgscroll.opened import Availability, OpenedRecord, open_record
+from ecgscroll.reference import AF_LABELS
 from ecgscroll.tasks import TASKS, get_task
-from ecgscroll.truths import Truth, build_truth
+from ecgscroll.truths import Truth
 
 __all__ = [
     "Instance",
@@ -27,7 +26,6 @@ __all__ = [
     "list_instances",
 ]
 
-Availability = Literal["signal", "annotations", "none"]
 SETS = ("core", "published", "supplementary", "all")
 # Tasks that only some records of a database answer, which only their annotations tell.
 _DEPENDS_ON_CONTENT = ("change_detection", "rare_event")
@@ -116,7 +114,7 @@ def get_instance(
     located, name = locate(folder, database, record)
     if not (located / f"{name}.hea").is_file():
         raise DataError(f"{database}/{record} is not in {folder}; {remedy(database)}.")
-    opened = _open(folder, database, record, tuple(af_labels))
+    opened = open_record(folder, database, record, tuple(af_labels))
     found = _judged(_placed(_row(id), opened), opened.truth(task), opened)
     if found.differs:
         warnings.warn(_difference([found]), TruthDiffersWarning, stacklevel=2)
@@ -179,7 +177,7 @@ def availability(data: str | Path | None, database: str, record: str) -> Availab
     if data is None:
         return "none"
     try:
-        return _open(Path(data), database, record, read=False).available
+        return open_record(Path(data), database, record, read=False).available
     except DataError:
         return "none"
 
@@ -190,57 +188,6 @@ def remedy(database: str) -> str:
     if card is not None and card.url is not None:
         return f"get it with `ecgscroll prepare {database}`"
     return f"put its WFDB files into the folder {database!r} there"
-
-
-@dataclass(frozen=True)
-class _Opened:
-    """A record that is there, with its reference labels if they were read."""
-
-    data: Path
-    recording: Recording
-    annotated: bool
-    reference: Reference | None
-    excerpt: bool
-    af_labels: tuple[str, ...]
-
-    @property
-    def available(self) -> Availability:
-        """What of the record is there."""
-        if self.recording.has_signal:
-            return "signal"
-        return "annotations" if self.annotated else "none"
-
-    def truth(self, task: str) -> Truth | None:
-        """Build the truth of a task; a DataError says why the annotations cannot answer it."""
-        if self.reference is None:
-            return None
-        return build_truth(
-            task,
-            self.reference,
-            self.recording.duration,
-            excerpt=self.excerpt,
-            af_labels=self.af_labels,
-        )
-
-
-def _open(
-    data: Path,
-    database: str,
-    record: str,
-    af_labels: tuple[str, ...] = AF_LABELS,
-    *,
-    read: bool = True,
-) -> _Opened:
-    folder, name = locate(data, database, record)
-    recording, card = Recording.open(folder, name, database), get_card(database)
-    return _Opened(
-        data=data,
-        recording=recording,
-        annotated=(folder / f"{name}.{card.annotator if card else 'atr'}").is_file(),
-        reference=load_reference(recording, card, af_labels) if read else None,
-        excerpt=card is None or card.excerpts,
-        af_labels=af_labels,
-    )
 
 
 def _parts(name: str) -> tuple[str, str, str]:
@@ -300,7 +247,7 @@ def _filled(
     for (database, record), indices in by_record.items():
         read = truth or any(_is_open_question(rows[index]) for index in indices)
         try:
-            opened = _open(data, database, record, af_labels, read=read)
+            opened = open_record(data, database, record, af_labels, read=read)
         except DataError:
             opened = None
         for index in indices:
@@ -310,7 +257,7 @@ def _filled(
     return [filled[index] for index in sorted(filled)]
 
 
-def _completed(row: Instance, opened: _Opened | None, truth: bool) -> Instance | None:
+def _completed(row: Instance, opened: OpenedRecord | None, truth: bool) -> Instance | None:
     """Complete one row; None if it is supplementary and its annotations cannot answer it."""
     supplementary = row.set == "supplementary"
     if opened is None or (supplementary and not opened.annotated):
@@ -331,12 +278,12 @@ def _is_open_question(row: Instance) -> bool:
     return row.set == "supplementary" and not known
 
 
-def _placed(row: Instance, opened: _Opened) -> Instance:
+def _placed(row: Instance, opened: OpenedRecord) -> Instance:
     duration = opened.recording.duration
     return replace(row, data=opened.data, available=opened.available, duration=duration)
 
 
-def _judged(row: Instance, truth: Truth | None, opened: _Opened) -> Instance:
+def _judged(row: Instance, truth: Truth | None, opened: OpenedRecord) -> Instance:
     frozen = core_rows().get(row.id)
     differs = False
     if frozen is not None and truth is not None and opened.af_labels == AF_LABELS:

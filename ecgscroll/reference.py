@@ -6,10 +6,8 @@ one that annotations before k give, once ``known_from`` has passed.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,52 +17,14 @@ from numpy.typing import NDArray
 from ecgscroll.annotations import Annotations, read_annotations
 from ecgscroll.databases import Card, Kind
 from ecgscroll.recording import Recording
+from ecgscroll.st_episodes import Span, StEpisode, is_st_note, st_episodes
+
+__all__ = ["AF_LABELS", "Reference", "Span", "StEpisode", "build_reference", "load_reference"]
 
 BEAT_SYMBOLS = frozenset("NLRBAaJSVrFejnE/fQ?")
 PVC_SYMBOLS = frozenset("VE")
 AF_LABELS = ("AFIB", "AFL")
-_ST_NOTE = re.compile(r"(?P<open>\()?ST(?P<lead>\d)(?P<sign>[+-]+)(?P<close>\))?")
-_ST_EXTREME = re.compile(r"AST(?P<lead>\d)(?P<sign>[+-])(?P<microvolts>\d{1,5})")
 _RHYTHM_END = ")"
-
-
-@dataclass(frozen=True)
-class Span:
-    """A labelled interval [start, stop) in seconds, revealed by the stream at ``known_from``."""
-
-    label: str
-    start: float
-    stop: float
-    known_from: float
-
-
-@dataclass(frozen=True)
-class StEpisode(Span):
-    """An ischemic ST episode of one lead.
-
-    Attributes
-    ----------
-    lead
-        Channel index, from 0.
-    extrema
-        (time in s, signed deviation in mV) of each extremum that was noted.
-    matched
-        Whether both its opening and its closing were noted.
-    """
-
-    lead: int
-    extrema: tuple[tuple[float, float], ...]
-    matched: bool
-
-    @property
-    def peak_time(self) -> float | None:
-        """Time of the largest noted deviation, in seconds."""
-        return max(self.extrema, key=_magnitude)[0] if self.extrema else None
-
-    @property
-    def peak_mv(self) -> float | None:
-        """The largest noted deviation, signed, in millivolts."""
-        return max(self.extrema, key=_magnitude)[1] if self.extrema else None
 
 
 @dataclass(frozen=True)
@@ -205,7 +165,7 @@ def build_reference(
     order, times = _valid(notes, duration)
     symbols, aux = notes.symbol[order], notes.aux[order]
     rhythm = _rhythms(_rhythm_notes(times, symbols, aux), duration)
-    st = _st_episodes(_aux_notes(times, aux), duration, st_lead_base)
+    st = st_episodes(_aux_notes(times, aux), duration, st_lead_base)
     is_beat = np.isin(symbols, sorted(BEAT_SYMBOLS))
     beat_times, beat_symbols = times[is_beat], symbols[is_beat]
     beats_end = duration
@@ -260,7 +220,7 @@ def _rhythm_notes(
     return [
         (time, note.removeprefix("("))
         for time, note in notes
-        if (note.startswith("(") and not _ST_NOTE.fullmatch(note)) or note == _RHYTHM_END
+        if (note.startswith("(") and not is_st_note(note)) or note == _RHYTHM_END
     ]
 
 
@@ -282,77 +242,3 @@ def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
         else:
             out.append(replace(span, label="AF"))
     return tuple(out)
-
-
-@dataclass
-class _Episode:
-    """An ST episode while its notes come in; ``stop`` is infinite until it is closed."""
-
-    lead: int
-    sign: str
-    start: float
-    known_from: float
-    stop: float = math.inf
-    extrema: list[tuple[float, float]] = field(default_factory=list)
-
-
-def _st_episodes(
-    notes: list[tuple[float, str]], duration: float, lead_base: int
-) -> tuple[StEpisode, ...]:
-    """Pair openings and closings of each lead and sign.
-
-    In an excerpt an episode may be under way at the start, which its extremum or its closing
-    reveals, or unfinished at the end. A second opening changes nothing; a closing or extremum
-    without opening is an episode under way only if it is the first note of its lead and sign.
-    """
-    episodes: list[_Episode] = []
-    for time, note in notes:
-        if match := _ST_EXTREME.fullmatch(note):
-            _note_extremum(episodes, time, match)
-        elif match := _ST_NOTE.fullmatch(note):
-            _note_bound(episodes, time, match)
-    found = [
-        StEpisode(
-            label="ST",
-            start=episode.start,
-            stop=min(episode.stop, duration),
-            known_from=episode.known_from,
-            lead=episode.lead - lead_base,
-            extrema=tuple(episode.extrema),
-            matched=episode.start == episode.known_from and episode.stop < math.inf,
-        )
-        for episode in episodes
-        if episode.lead >= lead_base
-    ]
-    return tuple(sorted(found, key=lambda episode: (episode.start, episode.lead)))
-
-
-def _note_extremum(episodes: list[_Episode], time: float, match: re.Match[str]) -> None:
-    """Give an extremum to the running episodes of its lead and direction."""
-    lead, sign = int(match["lead"]), match["sign"]
-    known = [one for one in episodes if one.lead == lead and one.sign[0] == sign]
-    if not known:
-        known = [_Episode(lead, sign, 0.0, time)]
-        episodes += known
-    millivolts = int(sign + match["microvolts"]) / 1000
-    for episode in known:
-        if episode.stop == math.inf:
-            episode.extrema.append((time, millivolts))
-
-
-def _note_bound(episodes: list[_Episode], time: float, match: re.Match[str]) -> None:
-    """Open or close an episode."""
-    lead, sign = int(match["lead"]), match["sign"]
-    known = [one for one in episodes if one.lead == lead and one.sign == sign]
-    running = bool(known) and known[-1].stop == math.inf
-    opens = match["open"] is not None
-    if opens and match["close"] is None and not running:
-        episodes.append(_Episode(lead, sign, time, time))
-    elif not opens and match["close"] is not None and running:
-        known[-1].stop = time
-    elif not opens and match["close"] is not None and not known:
-        episodes.append(_Episode(lead, sign, 0.0, time, stop=time))
-
-
-def _magnitude(extreme: tuple[float, float]) -> float:
-    return abs(extreme[1])
