@@ -108,9 +108,14 @@ class Rule:
         else:
             value = cue_value(result[self._cue["field"]])
             threshold = float(self._cue["threshold"])
-        if value is None or value < threshold:
-            return None
-        return round(value / (value + threshold), 4)
+        return strength(value, threshold)
+
+
+def strength(value: float | None, threshold: float) -> float | None:
+    """Return how strong a cue is, in [0.5, 1); None for one below the threshold (above 0)."""
+    if value is None or value < threshold:
+        return None
+    return round(value / (value + threshold), 4)
 
 
 def label_value(event: str, result: Mapping[str, Any]) -> float | None:

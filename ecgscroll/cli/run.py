@@ -122,6 +122,7 @@ def run(
     else:
         print_summary(summary)
         say.print(f"Results, transcripts and summary: {out}")
+    _tell_errors(say, summary)
 
 
 def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
@@ -156,6 +157,19 @@ def _tell_absent(say: Console, absent: Sequence[Instance]) -> None:
             f"get them with `ecgscroll prepare {needed}`.",
             style="yellow",
         )
+
+
+def _tell_errors(say: Console, summary: dict[str, Any]) -> None:
+    """Count the episodes that failed; exit 1 if all did."""
+    failed = sum(found["errors"] for found in summary["tasks"].values())
+    if failed:
+        say.print(
+            f"{failed} of {summary['episodes']} episodes ended in an error, which the results name; "
+            "the same command tries them again.",
+            style="yellow",
+        )
+    if failed == summary["episodes"]:
+        raise typer.Exit(1)
 
 
 @contextmanager

@@ -78,13 +78,15 @@ def read_ids(source: Path) -> list[str]:
     Raises
     ------
     ConfigError
-        If the file cannot be read, a line is no id, or an id comes twice.
+        If the file cannot be read, names nothing, a line is no id, or an id comes twice.
     """
     try:
         lines = source.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"The list of instances {source} cannot be read: {error}.") from None
     ids = [_id(source, line.strip()) for line in lines if line.strip() and line[0] != "#"]
+    if not ids:
+        raise ConfigError(f"{source} names no instance; write one id a line.")
     twice = sorted({name for name in ids if ids.count(name) > 1})
     if twice:
         raise ConfigError(f"{source} lists {twice[0]} more than once; an episode is played once.")
@@ -95,9 +97,11 @@ def _id(source: Path, line: str) -> str:
     if not line.startswith("{"):
         return line
     try:
-        name: str = json.loads(line)["id"]
+        name = json.loads(line)["id"]
     except (ValueError, KeyError):
-        raise ConfigError(f"{source} has a line without an instance id: {line[:60]!r}.") from None
+        name = None
+    if not isinstance(name, str):
+        raise ConfigError(f"{source} has a line without an instance id: {line[:60]!r}.")
     return name
 
 

@@ -53,3 +53,11 @@ def play(recordings, chosen, configure):
         return evaluate(config, instances, recordings, RunFolder(path), workers)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory, recordings, chosen, configure):
+    """A whole run of the Rule agent in one process; only read it."""
+    folder = RunFolder(tmp_path_factory.mktemp("finished"))
+    evaluate(configure(), chosen, recordings, folder)
+    return folder

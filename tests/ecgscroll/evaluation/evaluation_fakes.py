@@ -69,6 +69,13 @@ class Stumble(Idle):
         return super().act(obs, info)
 
 
+class Failing(Idle):
+    """Raises at once, everywhere."""
+
+    def act(self, obs, info):
+        raise RuntimeError("no idea")
+
+
 class Fatal(Idle):
     """Ends its process at one instance."""
 

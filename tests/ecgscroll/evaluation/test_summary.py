@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+
+from ecgscroll.evaluation.outcome import Outcome, StoredInstance, StoredTruth
+from ecgscroll.evaluation.summary import summarise_run
+from ecgscroll.evaluation.table import print_summary
+
+PARAMETERS = {"scoring": "committed"}
+LATE = {"onset_s": [10.0, None], "earliest_s": [4.0, None]}
+
+
+def outcome(
+    score=1.0, error=None, task="af_burden", patient="p1", truth=0.5, entries=1, ended="finish"
+):
+    instance = StoredInstance(
+        id=f"{task}/d/1",
+        task=task,
+        database="d",
+        patient=patient,
+        duration=100.0,
+        truth=None if truth is None else StoredTruth(truth, ((0.0, 50.0),)),
+    )
+    row = {
+        "task": task, "patient": patient, "score": score, "error": error, "ended": ended,
+        "cursor_s": 100.0, "steps": 4, "skims": 2, "measures": 1, "writes": entries, "rewinds": 0,
+        "errors": 0,
+    }  # fmt: skip
+    ledger = ({"type": "af", "t0": 0.0, "t1": 50.0, "cursor": 50.0},) * entries
+    return Outcome(row, instance, ledger, None if score is None else LATE)
+
+
+def summed(*outcomes):
+    return summarise_run(outcomes, 0, PARAMETERS)["tasks"]
+
+
+def test_an_error_is_kept_apart_from_a_zero():
+    found = summed(outcome(1.0), outcome(0.0), outcome(None, error="lost"))["af_burden"]
+    assert (found["instances"], found["errors"]) == (3, 1)
+    assert found["score"]["mean"] == 0.5
+    assert found["with_errors"]["mean"] == pytest.approx(1 / 3)
+
+
+def test_a_recording_without_annotations_is_in_no_denominator():
+    found = summed(outcome(1.0), outcome(None, truth=None))["af_burden"]
+    assert (found["instances"], found["unscored"], found["score"]["n"]) == (2, 1, 1)
+    assert found["with_errors"]["n"] == 1
+
+
+def test_hits_have_a_wilson_interval_and_means_a_bootstrap():
+    found = summed(outcome(1.0, task="rare_event", truth=3.0), outcome(1.0))
+    assert found["rare_event"]["score"]["method"] == "wilson"
+    assert found["af_burden"]["score"]["method"] == "bootstrap"
+
+
+def test_latency_pools_events_and_counts_misses():
+    late = summed(outcome(), outcome())["af_burden"]["latency"]
+    assert late["from_onset"] == {
+        "events": 4, "missed_share": 0.5, "q1": 10.0, "median": 10.0, "q3": 10.0,
+    }  # fmt: skip
+    assert late["from_earliest"]["median"] == 4.0
+
+
+def test_behaviour_leaves_errors_out_and_names_empty_ledgers():
+    found = summed(outcome(entries=0), outcome(ended="budget"), outcome(None, error="lost"))
+    behaviour = found["af_burden"]["behaviour"]
+    assert behaviour["writes"] == 0.5
+    assert behaviour["empty_ledgers"] == 0.5
+    assert behaviour["budget_ended"] == 0.5
+
+
+def test_floors_are_scored_on_the_same_instances():
+    floors = summed(outcome(truth=0.5), outcome(truth=1.0))["af_burden"]["floors"]
+    assert floors["empty"] == 0.0
+    assert floors["whole"] == 0.5
+
+
+def test_a_task_where_everything_failed_can_be_printed(capsys):
+    summary = summarise_run([outcome(None, error="lost")], 0, PARAMETERS)
+    print_summary({**summary, "config": {"policy": "rule", "dx": None}, "parameters": PARAMETERS})
+    assert "af_burden" in capsys.readouterr().out
+
+
+def test_tasks_keep_their_order():
+    found = summed(outcome(task="rare_event", truth=3.0), outcome(task="af_burden"))
+    assert list(found) == ["af_burden", "rare_event"]
