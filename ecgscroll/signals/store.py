@@ -48,6 +48,10 @@ class Elapsed(Protocol):
         """Samples [start, stop) of every channel, (n_leads, stop - start); NaN where invalid."""
 
 
+MAX_TAILS = 8
+"""Tails kept, the last used: one for each of a few environments on the same recording."""
+
+
 @dataclass(frozen=True)
 class BlockScheme:
     """Seconds of a block, of what precedes it, and of what must follow before it is final."""
@@ -63,7 +67,7 @@ class FeatureStore:
     def __init__(self, scheme: BlockScheme = BlockScheme()) -> None:
         self.scheme = scheme
         self._final: dict[int, Beats] = {}
-        self._tail: tuple[int, Beats] | None = None
+        self._tails: dict[int, Beats] = {}
 
     def beats(self, stream: Elapsed, t0: float, t1: float) -> Beats:
         """Beats with ``t0 <= time < t1`` that the elapsed samples show.
@@ -107,11 +111,14 @@ class FeatureStore:
         return self._final[block]
 
     def _tail_beats(self, stream: Elapsed, n_final: int) -> Beats:
-        if self._tail is None or self._tail[0] != stream.elapsed:
+        tail = self._tails.pop(stream.elapsed, None)
+        if tail is None:
             start = n_final * self._step(stream)
             tail = self._compute(stream, start, stream.elapsed, stream.elapsed)
-            self._tail = (stream.elapsed, tail)
-        return self._tail[1]
+        self._tails[stream.elapsed] = tail
+        if len(self._tails) > MAX_TAILS:
+            self._tails.pop(next(iter(self._tails)), None)
+        return tail
 
     def _compute(self, stream: Elapsed, start: int, stop: int, end: int) -> Beats:
         """Beats in samples [start, stop), from samples [start - context, end)."""
@@ -119,7 +126,8 @@ class FeatureStore:
         signal = stream.read(origin, end)[list(stream.ecg)]
         leads = tuple(stream.leads[i] for i in stream.ecg)
         found = analyse(signal, stream.fs, leads, origin)
-        return found.between(start / stream.fs, stop / stream.fs)
+        inside = (found.time >= start / stream.fs) & (found.time < stop / stream.fs)
+        return found.take(inside)  # a copy: a slice would keep the context's beats alive
 
 
 def _without_doubles(beats: Beats) -> Beats:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from signals_fakes import FakeStream, beat_times, fake_ecg, matched
 
 from ecgscroll.signals.segment import analyse
-from ecgscroll.signals.store import BlockScheme, FeatureStore
+from ecgscroll.signals.store import MAX_TAILS, BlockScheme, FeatureStore
 
 DURATION = 200.0
 TIMES = beat_times(DURATION)
@@ -79,6 +79,21 @@ def test_block_is_read_once():
     stream.read_spans.clear()
     store.beats(stream, 10, 150)
     assert stream.read_spans == []
+
+
+def test_tail_is_read_once_for_each_of_two_cursors():
+    store, one, other = FeatureStore(), FakeStream(X).at(45), FakeStream(X).at(100)
+    for stream in (one, other, one, other):
+        store.beats(stream, 30, 45)
+    assert len(one.read_spans) == 1
+    assert len(other.read_spans) == 1
+
+
+def test_tails_do_not_pile_up():
+    store, stream = FeatureStore(), FakeStream(X)
+    for cursor in range(1, 60):
+        store.beats(stream.at(cursor), 0, cursor)
+    assert len(store._tails) <= MAX_TAILS
 
 
 def test_reading_does_not_grow_with_what_lies_before_the_window():
