@@ -81,14 +81,15 @@ class _File:
         total = self.sums[block]
         for at in range(block * _CHECKPOINT, start, _CHECKPOINT):
             end = min(at + _CHECKPOINT, start)
-            total = total + self._steps(at, end)
-            if end == at + _CHECKPOINT and len(self.sums) == end // _CHECKPOINT:
+            digital = self._samples(at, end)
+            total = total + self._steps(digital, end - at)
+            whole = len(digital) == _CHECKPOINT * self.width
+            if whole and len(self.sums) == end // _CHECKPOINT:
                 self.sums.append(total)
         return total
 
-    def _steps(self, start: int, stop: int) -> NDArray[np.int64]:
-        digital = self._samples(start, stop)
-        steps = np.zeros((stop - start) * self.width, dtype=np.int64)
+    def _steps(self, digital: NDArray[np.int32], n_frames: int) -> NDArray[np.int64]:
+        steps = np.zeros(n_frames * self.width, dtype=np.int64)
         steps[: len(digital)] = digital
         per_slot = steps.reshape(-1, self.width).sum(axis=0)
         total = np.zeros(self.width, dtype=np.int64)

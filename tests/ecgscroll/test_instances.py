@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from wfdb_files import annotation_bytes, write_record
 
+from ecgscroll import core_set
 from ecgscroll.core_set import core_rows, freeze, published_ids
 from ecgscroll.errors import ConfigError, DataError, EcgScrollError
 from ecgscroll.instances import (
@@ -249,6 +250,24 @@ def test_freezing_without_annotations_is_said(tmp_path):
     user_record(tmp_path, "afdb", "04015", notes=None)
     with pytest.raises(DataError, match="no annotations"):
         freeze(tmp_path)
+
+
+def test_frozen_list_is_written_and_read_again(tmp_path, monkeypatch):
+    user_record(tmp_path / "data", "mitdb", "100")
+    monkeypatch.setattr(core_set, "_list_file", lambda: tmp_path / "core.jsonl")
+    core_set.main(tmp_path / "data")
+    rows = core_set.core_rows.__wrapped__()
+    assert list(rows) == ["pvc_burden/mitdb/100", "rare_event/mitdb/100"]
+    assert rows["pvc_burden/mitdb/100"].duration_s == 100.0
+
+
+@pytest.mark.parametrize("text", [None, "{", '{"id": "x"}'])
+def test_malformed_frozen_list_is_said(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(core_set, "_list_file", lambda: tmp_path / "core.jsonl")
+    if text is not None:
+        (tmp_path / "core.jsonl").write_text(text)
+    with pytest.raises(ConfigError, match="reinstall"):
+        core_set.core_rows.__wrapped__()
 
 
 def test_frozen_list_holds_four_fields_a_line():

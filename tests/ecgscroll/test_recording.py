@@ -77,6 +77,18 @@ def test_format_8_window_far_into_a_long_file_is_right_and_its_sums_are_kept(tmp
         np.testing.assert_array_equal(recording.read(start, start + 10)[0], expected[start:][:10])
 
 
+def test_format_8_file_that_grows_is_read_right_once_it_is_whole(tmp_path):
+    n = 200_000
+    steps = np.random.default_rng(0).integers(-100, 101, n)
+    raw = encode(8, steps)
+    write_record(tmp_path, "r", ["r.dat 8 1 8 0 5 0 0 I"], n, {"r.dat": raw[: n // 2]})
+    recording = Recording.open(tmp_path, "r")
+    assert np.isnan(recording.read(n - 10, n)).all()
+    (tmp_path / "r.dat").write_bytes(raw)
+    expected = (5 + np.cumsum(steps)).astype(np.float32)
+    np.testing.assert_array_equal(recording.read(n - 10, n)[0], expected[-10:])
+
+
 def test_file_shorter_than_its_header_is_nan_after_its_end(tmp_path):
     raw = two_leads(tmp_path, 16, np.random.default_rng(1))
     (tmp_path / "r.dat").write_bytes(raw[: 4 * 100 + 2])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ecgscroll import splits
 from ecgscroll.core_set import core_rows
 from ecgscroll.databases import CARDS, patient_of
+from ecgscroll.errors import ConfigError
 from ecgscroll.instances import list_instances
 from ecgscroll.splits import split_of
 
@@ -80,6 +82,15 @@ def test_every_core_task_can_be_tested():
     names = [name.split("/") for name in core_rows()]
     tested = {task for task, *recording in names if split_of(*recording) == "test"}
     assert tested == {task for task, *_ in names}
+
+
+@pytest.mark.parametrize("text", [None, "[", "left_out: []", "mitdb: [100]"])
+def test_malformed_splits_are_said(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(splits, "datasets_dir", lambda: tmp_path)
+    if text is not None:
+        (tmp_path / "splits.yaml").write_text(text)
+    with pytest.raises(ConfigError, match="patient splits"):
+        splits._splits.__wrapped__()
 
 
 @pytest.mark.real
