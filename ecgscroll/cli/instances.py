@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -106,8 +107,11 @@ def _summary(found: list[Instance]) -> Table:
     rows: dict[tuple[str, str], list[Instance]] = defaultdict(list)
     for instance in found:
         rows[instance.task, instance.database].append(instance)
-    columns = ("task", "database", "instances", "hours", "signal", "annotations", "none")
-    table = Table(*columns, title=f"{len(found)} instances, {_hours(found):.0f} h of recordings")
+    table = Table(title=f"{len(found)} instances, {_hours(found):.0f} h of recordings", box=box.SIMPLE)
+    for name in ("task", "database"):
+        table.add_column(name, no_wrap=True)
+    for name in ("instances", "hours", "signal", "annotations", "none"):
+        table.add_column(name, justify="right")
     for (task, database), members in rows.items():
         states = [member.available for member in members]
         counts = [str(states.count(state)) for state in ("signal", "annotations", "none")]
