@@ -42,7 +42,7 @@ def _grid(start: float, stop: float, step: float) -> tuple[float, ...]:
     return tuple(round(float(x), 4) for x in np.arange(start, stop + step / 2, step))
 
 
-RR = (Candidate("get_rate_rhythm", "rr_irregularity", _grid(0.04, 0.40, 0.01)),)
+RR = (Candidate("get_rate_rhythm", "rr_irregularity", _grid(0.04, 0.40, 0.02)),)
 ST = (Candidate("get_st", "st_mv", _grid(0.05, 0.60, 0.01)),)
 ECTOPY = (
     Candidate("get_qrs", "wide_beat_frac", _grid(0.01, 0.60, 0.01)),

@@ -14,6 +14,8 @@ import yaml
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from ecgscroll.env_parameters import Budget as Steps
+from ecgscroll.env_parameters import step_budget
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.config import RunConfig, data_digest
 from ecgscroll.evaluation.folder import RunFolder
@@ -34,7 +36,7 @@ Tasks = Annotated[str, typer.Option(help="Tasks, with commas between.", show_def
 Databases = Annotated[str, typer.Option(help="Databases, with commas between.", show_default="all")]
 ChosenSet = Annotated[
     Literal["core", "published", "supplementary", "all"] | None,
-    typer.Option("--set", help="Set of instances.", show_default="core; all of synthetic data"),
+    typer.Option("--set", help="Set of instances.", show_default="core; of synthetic data, all"),
 ]
 Ids = Annotated[
     Path | None, typer.Option(help="File of instance ids, one a line, text or JSON Lines.")
@@ -96,7 +98,7 @@ def run(
         say.print("There are no recordings here (--data): taking synthetic ones.", style="yellow")
     chosen, absent = select(
         folder,
-        chosen_set=chosen_set or ("all" if synthetic else "core"),
+        chosen_set=chosen_set or ("supplementary" if synthetic else "core"),
         tasks=_split(tasks),
         databases=_split(databases),
         ids=read_ids(instances) if instances else (),
@@ -110,7 +112,7 @@ def run(
         dx=None if dx == "none" else dx,
         scoring=scoring,
         rewind=rewind,
-        budget=int(budget) if budget.isdecimal() else budget,
+        budget=parse_budget(budget),
         seed=seed,
         instances=tuple(one.id for one in chosen),
         data=data_digest({one.id: one.truth.digest() for one in chosen if one.truth}),
@@ -123,6 +125,20 @@ def run(
         print_summary(summary)
         say.print(f"Results, transcripts and summary: {out}")
     _tell_errors(say, summary)
+
+
+def parse_budget(text: str) -> Steps:
+    """Read a step budget: a name that the environment knows, or a number.
+
+    Raises
+    ------
+    ConfigError
+        If it is neither.
+    """
+    budget: Any = int(text) if text.isdecimal() else text
+    step_budget(budget, total=0.0)
+    chosen: Steps = budget
+    return chosen
 
 
 def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
@@ -164,8 +180,8 @@ def _tell_errors(say: Console, summary: dict[str, Any]) -> None:
     failed = sum(found["errors"] for found in summary["tasks"].values())
     if failed:
         say.print(
-            f"{failed} of {summary['episodes']} episodes ended in an error, which the results name; "
-            "the same command tries them again.",
+            f"{failed} of {summary['episodes']} episodes ended in an error; the results say in "
+            "which. The same command tries them again.",
             style="yellow",
         )
     if failed == summary["episodes"]:

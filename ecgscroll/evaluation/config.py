@@ -12,6 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
+from ecgscroll.env_parameters import Budget
+from ecgscroll.episode import Rewind
+
 Source = Literal["reference", "signal"]
 Scoring = Literal["committed", "published"]
 
@@ -44,8 +47,8 @@ class RunConfig:
     options: Mapping[str, Any] = field(default_factory=dict)
     dx: Source | None = None
     scoring: Scoring = "committed"
-    rewind: str = "costed"
-    budget: str | int = "open"
+    rewind: Rewind = "costed"
+    budget: Budget = "open"
     seed: int = 0
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
     version: str = field(default_factory=lambda: version("ecgscroll"))

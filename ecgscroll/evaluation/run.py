@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ecgscroll.env import step_budget
 from ecgscroll.evaluation.config import RunConfig, provenance
 from ecgscroll.evaluation.engine import order, run_inline, run_pool
 from ecgscroll.evaluation.folder import RunFolder, write_rows
@@ -52,10 +51,8 @@ def evaluate(
     Raises
     ------
     ConfigError
-        If the folder holds another run or is in use, the budget is unknown, or the policy takes no
-        such options.
+        If the folder holds another run or is in use, or the policy takes no such options.
     """
-    step_budget(config.budget, total=0.0)  # one mistake of the user's, not an error per episode
     by_id = {instance.id: instance for instance in instances}
     with folder.locked():
         folder.begin(config, provenance(data))
