@@ -63,8 +63,8 @@ def _notes(path: Path, elapsed: int, future: str, other: Path, rng: np.random.Ge
         return kept + _invented(elapsed - last, rng) + b"\0\0"
     if future == "other" and other.with_suffix(".atr").exists():
         stranger = other.with_suffix(".atr").read_bytes()
-        begin, gap = len(split(stranger, 0)[0]), elapsed - last
-        return kept + _skip(gap) + stranger[begin : begin + 400 // 2 * 2] + b"\0\0"
+        begin = len(split(stranger, 1)[0])
+        return kept + _skip(elapsed - last) + split(stranger, 20_000)[0][begin:] + b"\0\0"
     return kept + b"\0\0"
 
 

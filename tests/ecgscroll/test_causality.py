@@ -95,7 +95,7 @@ def random_cursor(record, rng):
     chosen = near[int(rng.integers(3))]
     if len(chosen):
         end = float(rng.choice(chosen)) + rng.choice([0, 0.3, 1, 1.3]) / source.recording.fs
-    return end - length, length
+    return min(end, source.recording.duration) - length, length
 
 
 def boundaries(reference):
