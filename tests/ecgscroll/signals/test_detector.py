@@ -117,6 +117,33 @@ def test_second_lead_stands_in_where_the_first_has_a_hole():
     assert not found.after_gap.any()
 
 
+@pytest.mark.parametrize("kind", ["noise", "mains"])
+def test_first_lead_that_carries_no_ecg_hands_over_to_the_second(kind):
+    times = beat_times(60)
+    x = fake_ecg(times, 60)
+    x[0] = not_ecg(kind, x.shape[1])
+    assert matched(run(x).sample / 250, times) == (len(times), 0)
+
+
+@pytest.mark.parametrize("kind", ["noise", "mains"])
+def test_signal_that_is_no_ecg_has_no_beats(kind):
+    x = np.tile(not_ecg(kind, 15000), (2, 1))
+    assert len(run(x).sample) == 0
+
+
+def not_ecg(kind, n):
+    noise = np.random.default_rng(0).standard_normal(n).astype(np.float32)
+    mains = np.sin(2 * np.pi * 50 * np.arange(n) / 250).astype(np.float32)
+    return 0.5 * noise if kind == "noise" else mains + 0.01 * noise
+
+
+@pytest.mark.parametrize("rr", [0.27, 0.4, 2.5])
+def test_slow_and_fast_hearts(rr):
+    times = beat_times(60, rr, 0.003)
+    x = fake_ecg(times, 60, p_mv=0.0, t_mv=0.1)
+    assert matched(run(x).sample / 250, times) == (len(times), 0)
+
+
 def test_leads_are_asked_best_first():
     valid = np.ones((3, 10), dtype=bool)
     valid[0, :5] = False
