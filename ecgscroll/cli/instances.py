@@ -107,10 +107,12 @@ def _summary(found: list[Instance]) -> Table:
     rows: dict[tuple[str, str], list[Instance]] = defaultdict(list)
     for instance in found:
         rows[instance.task, instance.database].append(instance)
-    table = Table(title=f"{len(found)} instances, {_hours(found):.0f} h of recordings", box=box.SIMPLE)
+    table = Table(
+        title=f"{len(found)} instances, {_hours(found):.0f} h of recordings", box=box.SIMPLE
+    )
     for name in ("task", "database"):
         table.add_column(name, no_wrap=True)
-    for name in ("instances", "hours", "signal", "annotations", "none"):
+    for name in ("instances", "hours", "signal", "labels only", "absent"):
         table.add_column(name, justify="right")
     for (task, database), members in rows.items():
         states = [member.available for member in members]
