@@ -34,6 +34,8 @@ def samples(source: Source) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
         last = round(min(stop + scheme.guard_s, recording.duration) * recording.fs)
         signal = recording.read(first, last)[list(recording.ecg)]
         cut = cut_segment(signal, recording.fs, first)
+        if len(cut.time) == 0:
+            continue
         inside = (cut.time >= start) & (cut.time < stop)
         features.append(ectopy_features(cut.windows, cut.complexes, cut.y)[inside])
         times.append(cut.time[inside])

@@ -21,8 +21,8 @@ from ecgscroll.signals.quality import long_runs
 from ecgscroll.signals.windows import BEFORE, Windows
 
 FEATURES = ("early", "pause", "width", "widening", "unlike", "larger", "unlike_early", "noisy")
-WEIGHTS = np.array([-3.46, 2.28, 0.74, 2.53, 3.37, 2.93, 1.63, -1.38])
-BIAS = -3.74
+WEIGHTS = np.array([-3.39, 2.21, 1.53, 1.68, 3.73, 3.33, 1.60, -1.89])
+BIAS = -3.78
 MIN_RUN = 4
 """Beats in a row, without a change of rate, that make a second normal shape."""
 _SHIFT = 4

@@ -13,7 +13,7 @@ from ecgscroll.signals.detector import detect
 from ecgscroll.signals.ectopy import ectopy_features, is_ectopic
 from ecgscroll.signals.quality import valid_samples
 from ecgscroll.signals.waves import above_baseline, p_waves, t_waves
-from ecgscroll.signals.windows import Windows, cut
+from ecgscroll.signals.windows import Windows, cut, without_noise
 
 MAX_FS = 500.0
 """Faster signals are averaged down to between 300 Hz and this: no wave of the ECG needs more."""
@@ -59,7 +59,7 @@ def cut_segment(signal: NDArray[np.float32], fs: float, origin: int) -> CutBeats
     valid = valid_samples(signal, fs_used)
     found = detect(signal, valid, fs_used)
     time = np.asarray((origin + found.sample * factor + (factor - 1) / 2) / fs, dtype=np.float64)
-    windows = cut(signal, valid, fs_used, found.sample, found.after_gap)
+    windows = without_noise(cut(signal, valid, fs_used, found.sample, found.after_gap))
     complexes = qrs.bound(windows)
     drift = qrs.baseline_drift(windows, complexes.baseline)
     y = above_baseline(windows, complexes, drift)

@@ -16,6 +16,8 @@ BEFORE = 90
 """Grid points before the R peak (360 ms)."""
 AFTER = 160
 """Grid points after it (640 ms)."""
+CLEAR = 4.5
+"""Least ratio of QRS slope to usual slope; noise has 3.5, 99 % of mitdb's minutes 5 or more."""
 SMOOTH_S = 0.02
 """Width of the moving average before sampling; it cancels 50 Hz mains and most of 60 Hz."""
 
@@ -61,6 +63,23 @@ def cut(
     return Windows(
         _interpolate(smooth, sample, fs), np.concatenate([edge, rr]), np.concatenate([rr, edge])
     )
+
+
+def without_noise(windows: Windows) -> Windows:
+    """Blank the leads whose QRS complexes do not stand out, so that nothing is measured there.
+
+    A lead is blanked where the steepest slope within 100 ms of R, in the median beat, is under
+    ``CLEAR`` times the median slope.
+    """
+    if len(windows) == 0:
+        return windows
+    slope = np.abs(np.diff(np.nan_to_num(windows.x), axis=2))
+    core = slope[:, :, BEFORE - 25 : BEFORE + 25].max(axis=2)
+    usual = np.median(slope[:, :, ::4], axis=2)
+    noisy = np.median(core, axis=0) < CLEAR * np.median(usual, axis=0)
+    if noisy.any():
+        windows.x[:, noisy] = np.nan
+    return windows
 
 
 def _interpolate(smooth: Array, sample: NDArray[np.int64], fs: float) -> Array:

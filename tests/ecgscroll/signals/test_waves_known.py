@@ -98,6 +98,16 @@ def test_lead_that_is_lost_is_not_measured_and_the_other_is():
     assert med(beats.st_mv[:, 0]) == pytest.approx(0.2, abs=0.03)
 
 
+def test_noise_in_one_lead_is_not_measured_and_spoils_nothing():
+    x = fake_ecg(TIMES, 60)
+    x[1] = 0.5 * np.random.default_rng(0).standard_normal(x.shape[1])
+    beats = FeatureStore().beats(FakeStream(x).at(60), 0, 60)
+    assert np.isnan(beats.st_mv[:, 1]).all()
+    assert med(beats.st_mv[:, 0]) == pytest.approx(0.0, abs=0.03)
+    assert med(beats.qrs_ms) == pytest.approx(95, abs=20)
+    assert not beats.ectopic.any()
+
+
 def test_beat_at_the_cursor_lacks_what_has_not_happened():
     stream = FakeStream(fake_ecg(TIMES, 60)).at(TIMES[20] + 0.2)
     last = FeatureStore().beats(stream, 0, 60)
