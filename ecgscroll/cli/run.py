@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -190,11 +191,15 @@ def _tell_errors(say: Console, summary: dict[str, Any]) -> None:
 
 @contextmanager
 def _interruptible(say: Console, out: Path) -> Iterator[None]:
+    """Let Ctrl-C, and a scheduler's SIGTERM, end the run in order."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:
         say.print(f"Stopped. What has ended is kept in {out}; the same command goes on from there.")
         raise typer.Exit(130) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -74,11 +75,10 @@ def test_a_changed_configuration_is_refused(tmp_path, play, chosen):
     assert (tmp_path / "results.jsonl").read_bytes() == before
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_policy_that_raises_is_an_error_and_tried_again(tmp_path, play, chosen, workers):
+def test_a_policy_that_raises_is_an_error_and_tried_again(tmp_path, play, chosen):
     mended = tmp_path / "mended"
     options = {"at": chosen[2].id, "mended": str(mended)}
-    run = {"policy": f"{FAKES}:Stumble", "options": options, "workers": workers}
+    run = {"policy": f"{FAKES}:Stumble", "options": options}
     summary = play(tmp_path / "run", **run)
     rows = read_rows(tmp_path / "run" / "results.jsonl")
     failed = [row for row in rows if row["error"]]
@@ -143,6 +143,20 @@ def test_killed_at_any_moment_a_run_ends_with_the_same_files(tmp_path, play, rec
     counted = [row["instance"] for row in read_rows(tmp_path / "killed" / "results.jsonl")]
     assert counted == [one.id for one in chosen]
     assert not list((tmp_path / "killed").rglob("*.part"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_has_ended_and_leaves_no_worker(tmp_path, recordings, number):
+    process = _start(tmp_path, recordings)
+    while not list(tmp_path.glob("episodes/*.jsonl")):
+        time.sleep(0.02)
+    process.send_signal(number)
+    said = process.communicate(timeout=30)[1].decode()
+    assert process.returncode == 130
+    assert "the same command goes on from there" in said
+    rows = read_rows(tmp_path / "results.jsonl")
+    assert rows
+    assert len(rows) == len(list(tmp_path.glob("episodes/*.jsonl")))
 
 
 def _start(out, recordings):
