@@ -24,13 +24,13 @@ from rich.console import Console
 from rich.table import Table
 from sleepecg import detect_heartbeats
 
-from ecgscroll.annotations import read_annotations
-from ecgscroll.ec57 import Rate, compare_beats
+from ecgscroll.causal.sources import Source, open_source
+from ecgscroll.causal.stream import Stream
 from ecgscroll.errors import DataError
+from ecgscroll.records.annotations import read_annotations
+from ecgscroll.scoring.ec57 import Rate, compare_beats
 from ecgscroll.signals import rhythm
 from ecgscroll.signals.beats import Beats
-from ecgscroll.sources import Source, open_source
-from ecgscroll.stream import Stream
 
 ROOT = Path(__file__).resolve().parents[1]
 PACED = ("102", "104", "107", "217")

@@ -15,11 +15,11 @@ import numpy as np
 from accuracy import ROOT, records
 from numpy.typing import NDArray
 
-from ecgscroll.ec57 import pair_beats
+from ecgscroll.causal.sources import Source
+from ecgscroll.scoring.ec57 import pair_beats
 from ecgscroll.signals.ectopy import FEATURES, ectopy_features
 from ecgscroll.signals.segment import cut_segment
 from ecgscroll.signals.store import BlockScheme
-from ecgscroll.sources import Source
 
 RIDGE = 1.0
 

@@ -41,14 +41,14 @@ from typing import TYPE_CHECKING, Any
 from gymnasium.envs.registration import register
 
 if TYPE_CHECKING:
-    from ecgscroll.env import ECGScrollEnv, make
+    from ecgscroll.catalogue.instances import Instance, get_instance, list_instances
+    from ecgscroll.environment.env import ECGScrollEnv, make
+    from ecgscroll.environment.wrappers import NumericWrapper, WholeInfo
     from ecgscroll.errors import EcgScrollError
-    from ecgscroll.instances import Instance, get_instance, list_instances
-    from ecgscroll.ledger import Ledger
-    from ecgscroll.recording import Recording
+    from ecgscroll.records.recording import Recording
+    from ecgscroll.scoring.ledger import Ledger
+    from ecgscroll.scoring.verifiers import Score, verify
     from ecgscroll.tools.schemas import tool_schemas
-    from ecgscroll.verifiers import Score, verify
-    from ecgscroll.wrappers import NumericWrapper, WholeInfo
 
 try:
     __version__ = version("ecgscroll")
@@ -56,19 +56,19 @@ except PackageNotFoundError:  # a checkout on the path, not installed
     __version__ = "0+unknown"
 
 _HOMES = {
-    "ECGScrollEnv": "ecgscroll.env",
+    "ECGScrollEnv": "ecgscroll.environment.env",
     "EcgScrollError": "ecgscroll.errors",
-    "Instance": "ecgscroll.instances",
-    "Ledger": "ecgscroll.ledger",
-    "NumericWrapper": "ecgscroll.wrappers",
-    "WholeInfo": "ecgscroll.wrappers",
-    "Recording": "ecgscroll.recording",
-    "Score": "ecgscroll.verifiers",
-    "get_instance": "ecgscroll.instances",
-    "list_instances": "ecgscroll.instances",
-    "make": "ecgscroll.env",
+    "Instance": "ecgscroll.catalogue.instances",
+    "Ledger": "ecgscroll.scoring.ledger",
+    "NumericWrapper": "ecgscroll.environment.wrappers",
+    "WholeInfo": "ecgscroll.environment.wrappers",
+    "Recording": "ecgscroll.records.recording",
+    "Score": "ecgscroll.scoring.verifiers",
+    "get_instance": "ecgscroll.catalogue.instances",
+    "list_instances": "ecgscroll.catalogue.instances",
+    "make": "ecgscroll.environment.env",
     "tool_schemas": "ecgscroll.tools.schemas",
-    "verify": "ecgscroll.verifiers",
+    "verify": "ecgscroll.scoring.verifiers",
 }
 
 __all__ = [
@@ -101,4 +101,8 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-register(id="ECGScroll-v0", entry_point="ecgscroll.env:ECGScrollEnv", disable_env_checker=True)
+register(
+    id="ECGScroll-v0",
+    entry_point="ecgscroll.environment.env:ECGScrollEnv",
+    disable_env_checker=True,
+)

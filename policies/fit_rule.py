@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 import ecgscroll
-from ecgscroll.instances import Instance, list_instances
-from ecgscroll.ledger import Ledger
-from ecgscroll.splits import split_of
+from ecgscroll.catalogue.instances import Instance, list_instances
+from ecgscroll.catalogue.splits import split_of
+from ecgscroll.scoring.ledger import Ledger
 from ecgscroll.tasks import get_task
 from policies.rule import Rule, cue_value, strength
 

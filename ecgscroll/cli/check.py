@@ -14,7 +14,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from ecgscroll.checks import (
+from ecgscroll.catalogue.instances import Instance
+from ecgscroll.errors import ConfigError
+from ecgscroll.evaluation.selection import find_data, select
+from ecgscroll.scoring.checks import (
     Agent,
     ExploitReport,
     RunRows,
@@ -23,10 +26,7 @@ from ecgscroll.checks import (
     shared_scoring,
     try_exploits,
 )
-from ecgscroll.errors import ConfigError
-from ecgscroll.evaluation.selection import find_data, select
-from ecgscroll.exploits import EXPLOITS
-from ecgscroll.instances import Instance
+from ecgscroll.scoring.exploits import EXPLOITS
 
 Data = Annotated[
     Path | None,

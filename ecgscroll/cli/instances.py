@@ -14,14 +14,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ecgscroll.files import DATA_VARIABLE
-from ecgscroll.instances import (
+from ecgscroll.catalogue.instances import (
     Instance,
     Truth,
     TruthDiffersWarning,
     list_instances,
     remedy,
 )
+from ecgscroll.files import DATA_VARIABLE
 from ecgscroll.tasks import get_task
 
 

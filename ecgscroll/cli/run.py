@@ -15,8 +15,9 @@ import yaml
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ecgscroll.env_parameters import Budget as Steps
-from ecgscroll.env_parameters import step_budget
+from ecgscroll.catalogue.instances import Instance
+from ecgscroll.environment.parameters import Budget as Steps
+from ecgscroll.environment.parameters import step_budget
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.config import RunConfig, data_digest
 from ecgscroll.evaluation.folder import RunFolder
@@ -24,7 +25,6 @@ from ecgscroll.evaluation.run import Progress as Told
 from ecgscroll.evaluation.run import evaluate
 from ecgscroll.evaluation.selection import find_data, read_ids, select
 from ecgscroll.evaluation.table import print_summary
-from ecgscroll.instances import Instance
 from ecgscroll.policy import fingerprint
 
 PolicyName = Annotated[str, typer.Option(help="A registered policy's name, or module:Class.")]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from ecgscroll.databases import CARDS, get_card
 from ecgscroll.download.disk import size_text
 from ecgscroll.download.listing import Selection
 from ecgscroll.errors import ConfigError, DownloadError
+from ecgscroll.records.databases import CARDS, get_card
 
 SIGNAL_SUFFIX = "dat"
 DEFAULT_BASE_URL = "https://physionet.org/files"

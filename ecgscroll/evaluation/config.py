@@ -12,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from ecgscroll.env_parameters import Budget
-from ecgscroll.episode import Rewind
+from ecgscroll.environment.episode import Rewind
+from ecgscroll.environment.parameters import Budget
 
 Source = Literal["reference", "signal"]
 Scoring = Literal["committed", "published"]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ecgscroll.catalogue.instances import Instance, get_instance
+from ecgscroll.causal.sources import Source, open_source
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.folder import RunFolder
-from ecgscroll.instances import Instance, get_instance
-from ecgscroll.sources import Source, open_source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import ecgscroll
-from ecgscroll.episode import Counts
+from ecgscroll.catalogue.instances import Instance
+from ecgscroll.environment.episode import Counts
 from ecgscroll.evaluation.config import RunConfig
 from ecgscroll.evaluation.episode import Played, play
 from ecgscroll.evaluation.folder import Row, RunFolder
 from ecgscroll.files import write_atomic
-from ecgscroll.instances import Instance
 from ecgscroll.policy import Policy, load_policy
-from ecgscroll.verifiers import Score
+from ecgscroll.scoring.verifiers import Score
 
 
 class Note(NamedTuple):

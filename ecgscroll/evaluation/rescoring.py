@@ -13,7 +13,7 @@ from ecgscroll.evaluation.outcome import Outcome, read_outcomes
 from ecgscroll.evaluation.player import scored
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.files import write_atomic
-from ecgscroll.verifiers import verify
+from ecgscroll.scoring.verifiers import verify
 
 
 def rescore(folder: RunFolder, out: Path, **parameters: Any) -> dict[str, Any]:

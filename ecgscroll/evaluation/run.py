@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ecgscroll.catalogue.instances import Instance
 from ecgscroll.evaluation.config import RunConfig, provenance
 from ecgscroll.evaluation.engine import order, run_inline, run_pool
 from ecgscroll.evaluation.folder import RunFolder, write_rows
@@ -14,7 +15,6 @@ from ecgscroll.evaluation.outcome import read_outcomes
 from ecgscroll.evaluation.player import MakePlayer, Note, write_lost
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.files import write_atomic
-from ecgscroll.instances import Instance
 
 # Told of every episode: its instance, and how many are finished by then.
 Progress = Callable[[str, int], None]

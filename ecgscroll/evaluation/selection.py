@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from ecgscroll.catalogue.instances import Instance, get_instance, list_instances
 from ecgscroll.errors import ConfigError
 from ecgscroll.files import cache_dir, data_dir
-from ecgscroll.instances import Instance, get_instance, list_instances
 
 _USUAL = (Path("data"), Path("../shared/data"))
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ecgscroll.evaluation.outcome import Outcome
-from ecgscroll.floors import floor_ledgers
-from ecgscroll.statistics import delay_summary, summarise
+from ecgscroll.scoring.floors import floor_ledgers
+from ecgscroll.scoring.statistics import delay_summary, summarise
+from ecgscroll.scoring.verifiers import verify
 from ecgscroll.tasks import TASKS, get_task
-from ecgscroll.verifiers import verify
 
 _COUNTED = ("steps", "skims", "measures", "writes", "rewinds", "errors")
 

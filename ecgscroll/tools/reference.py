@@ -10,7 +10,7 @@ import math
 from collections import Counter, defaultdict
 from typing import Any
 
-from ecgscroll.stream import Stream, VisibleSt
+from ecgscroll.causal.stream import Stream, VisibleSt
 from ecgscroll.tools.rounding import capped, millivolts, ratio, seconds
 
 Result = dict[str, Any]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
+from ecgscroll.causal.stream import Stream
 from ecgscroll.errors import ConfigError
-from ecgscroll.stream import Stream
 from ecgscroll.tools import classifiers, reference, signal
 
 Dx: TypeAlias = Literal["reference", "signal"] | None

@@ -12,7 +12,7 @@ from ecgscroll.evaluation.folder import RunFolder
 from ecgscroll.evaluation.outcome import read_outcomes
 from ecgscroll.evaluation.run import evaluate
 from ecgscroll.evaluation.selection import select
-from ecgscroll.verifiers import verify
+from ecgscroll.scoring.verifiers import verify
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from ecgscroll.ec57 import compare_beats
+from ecgscroll.causal.sources import open_source
+from ecgscroll.causal.stream import Stream
+from ecgscroll.scoring.ec57 import compare_beats
 from ecgscroll.signals import rhythm
-from ecgscroll.sources import open_source
-from ecgscroll.stream import Stream
 
 DS2 = [
     "100",

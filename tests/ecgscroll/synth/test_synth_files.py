@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import wfdb
 
+from ecgscroll.catalogue.instances import list_instances
 from ecgscroll.errors import ConfigError, DataError
-from ecgscroll.instances import list_instances
-from ecgscroll.recording import Recording
-from ecgscroll.reference import load_reference
+from ecgscroll.records.recording import Recording
+from ecgscroll.records.reference import load_reference
 from ecgscroll.synth import (
     RecordPlan,
     default_data,

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ecgscroll.labels import Labels
-from ecgscroll.reference import Reference, Span, StEpisode
-from ecgscroll.stream import Stream
+from ecgscroll.causal.labels import Labels
+from ecgscroll.causal.stream import Stream
+from ecgscroll.records.reference import Reference, Span, StEpisode
 from ecgscroll.tools import reference as tools
 
 ALL = dict.fromkeys(("beats", "beat_labels", "rhythm", "st"), True)

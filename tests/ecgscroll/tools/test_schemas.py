@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ecgscroll.actions import parse_action
+from ecgscroll.environment.actions import parse_action
 from ecgscroll.errors import ConfigError
 from ecgscroll.tools.registry import DIAGNOSTIC_TOOLS, SIGNAL_TOOLS, tool_names
 from ecgscroll.tools.schemas import TOOL_HELP, tool_schemas

@@ -1,0 +1,1 @@
+"""What can be run: database cards, instances and their truths, the core set, patient splits."""

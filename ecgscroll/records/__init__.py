@@ -1,0 +1,1 @@
+"""WFDB records: samples by window, annotations, and what the annotations say in seconds."""

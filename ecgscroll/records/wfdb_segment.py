@@ -1,0 +1,182 @@
+"""One WFDB segment: a header and the signal files it names, read by window.
+
+A window depends on the header and on frames before its end, nothing else: a file cut there, or
+with another future, gives the same array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecgscroll.errors import DataError
+from ecgscroll.files import inside, read_inside
+from ecgscroll.records.wfdb_formats import FORMATS, Format, decode
+from ecgscroll.records.wfdb_header import MAX_HEADER_BYTES, SignalSpec, parse_header
+
+NO_FILE = "~"
+_CHUNK = 1 << 18  # samples decoded at a time: bounds what a long window holds beside its result
+_CHECKPOINT = 1 << 16  # frames between the sums that let format 8 be read from the middle
+_DIFFERENCES = 8
+
+
+@dataclass(frozen=True)
+class _File:
+    """A signal file: its frames interleave ``width`` samples of the signals ``channels``."""
+
+    path: Path
+    fmt: Format
+    differences: bool
+    offset: int
+    width: int
+    channels: tuple[tuple[int, int, SignalSpec], ...]  # channel, first slot in a frame, signal
+    sums: list[NDArray[np.int64]] = field(default_factory=list, compare=False, repr=False)
+
+    def frames(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Return frames [start, stop) as raw sample values, NaN where invalid or absent."""
+        digital = self._samples(start, stop)
+        flat = np.full((stop - start) * self.width, np.nan)
+        flat[: len(digital)] = digital
+        if self.fmt.invalid is not None:
+            flat[: len(digital)][digital == self.fmt.invalid] = np.nan
+        values = flat.reshape(-1, self.width)
+        if self.differences:
+            self._integrate(values, start)
+        return values
+
+    def _samples(self, start: int, stop: int) -> NDArray[np.int32]:
+        first, count = start * self.width, (stop - start) * self.width
+        group, skip = divmod(first, self.fmt.samples)
+        n_groups = -(-(skip + count) // self.fmt.samples)
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self.offset + group * self.fmt.size)
+                raw = file.read(n_groups * self.fmt.size)
+        except FileNotFoundError:
+            raw = b""
+        except OSError as error:
+            raise DataError(f"{self.path.name!r} cannot be read: {error.strerror}.") from None
+        return decode(raw, self.fmt, skip, count)
+
+    def _integrate(self, values: NDArray[np.float64], start: int) -> None:
+        """Turn first differences into samples, in place."""
+        base = self._sum_before(start)
+        for _, slot, signal in self.channels:
+            slots = slice(slot, slot + signal.spf)
+            steps = values[:, slots].ravel()
+            steps[:1] += base[slot]
+            values[:, slots] = np.cumsum(steps).reshape(-1, signal.spf)
+
+    def _sum_before(self, start: int) -> NDArray[np.int64]:
+        """Return each signal's sample value just before frame ``start``, at its first slot."""
+        if not self.sums:
+            first = np.zeros(self.width, dtype=np.int64)
+            for _, slot, signal in self.channels:
+                first[slot] = signal.initial
+            self.sums.append(first)
+        block = min(start // _CHECKPOINT, len(self.sums) - 1)
+        total = self.sums[block]
+        for at in range(block * _CHECKPOINT, start, _CHECKPOINT):
+            end = min(at + _CHECKPOINT, start)
+            digital = self._samples(at, end)
+            total = total + self._steps(digital, end - at)
+            whole = len(digital) == _CHECKPOINT * self.width
+            if whole and len(self.sums) == end // _CHECKPOINT:
+                self.sums.append(total)
+        return total
+
+    def _steps(self, digital: NDArray[np.int32], n_frames: int) -> NDArray[np.int64]:
+        steps = np.zeros(n_frames * self.width, dtype=np.int64)
+        steps[: len(digital)] = digital
+        per_slot = steps.reshape(-1, self.width).sum(axis=0)
+        total = np.zeros(self.width, dtype=np.int64)
+        for _, slot, signal in self.channels:
+            total[slot] = per_slot[slot : slot + signal.spf].sum()
+        return total
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A single-segment record, or one segment of a longer one."""
+
+    fs: float
+    n_samples: int
+    signals: tuple[SignalSpec, ...]
+    files: tuple[_File, ...]
+
+    @classmethod
+    def open(cls, folder: Path, name: str) -> Segment:
+        """Open ``folder/name.hea``.
+
+        Raises
+        ------
+        DataError
+            If the header is absent, malformed, holds segments, or names what it may not.
+        """
+        header = parse_header(read_inside(folder, f"{name}.hea", MAX_HEADER_BYTES), name)
+        if header.segments:
+            raise DataError(f"{name} is a segment that holds segments; flatten the record.")
+        return cls(header.fs, header.n_samples, header.signals, _files(folder, header.signals))
+
+    @property
+    def has_signal(self) -> bool:
+        """Whether any of its signal files is there."""
+        return any(file.path.is_file() for file in self.files)
+
+    def read(self, start: int, stop: int) -> NDArray[np.float32]:
+        """Return frames [start, stop) in physical units, NaN where there is no sample.
+
+        Several samples in a frame are averaged. A signal with a skew of k frames is aligned with
+        the others from frames before ``stop`` alone, so its last k values are NaN.
+
+        Returns
+        -------
+        ndarray of float32, shape (n_signals, stop - start)
+        """
+        out = np.full((len(self.signals), stop - start), np.nan, dtype=np.float32)
+        for file in self.files:
+            step = max(1, _CHUNK // file.width)
+            for at in range(start, stop, step):
+                end = min(at + step, stop)
+                frames = file.frames(at, end)
+                for channel, slot, signal in file.channels:
+                    values = _physical(frames[:, slot : slot + signal.spf], signal)
+                    _place(out[channel], values, at - start - signal.skew)
+        return out
+
+
+def _physical(samples: NDArray[np.float64], signal: SignalSpec) -> NDArray[np.float64]:
+    values = samples[:, 0] if signal.spf == 1 else samples.mean(axis=1)
+    return np.asarray((values - signal.baseline) / signal.gain, dtype=np.float64)
+
+
+def _place(row: NDArray[np.float32], values: NDArray[np.float64], at: int) -> None:
+    """Write ``values`` into ``row`` from index ``at``, which may lie before its start."""
+    values = values[max(0, -at) :]
+    row[max(0, at) : max(0, at) + len(values)] = values
+
+
+def _files(folder: Path, signals: tuple[SignalSpec, ...]) -> tuple[_File, ...]:
+    by_name: dict[str, list[tuple[int, int, SignalSpec]]] = {}
+    widths: dict[str, int] = {}
+    for channel, signal in enumerate(signals):
+        if signal.file != NO_FILE:
+            slot = widths.get(signal.file, 0)
+            by_name.setdefault(signal.file, []).append((channel, slot, signal))
+            widths[signal.file] = slot + signal.spf
+    return tuple(_file(folder, name, widths[name], channels) for name, channels in by_name.items())
+
+
+def _file(
+    folder: Path, name: str, width: int, channels: list[tuple[int, int, SignalSpec]]
+) -> _File:
+    path = inside(folder, name)
+    formats = {signal.fmt for _, _, signal in channels}
+    if len(formats) > 1:
+        raise DataError(f"The header gives {name!r} two formats; fetch the record again.")
+    code = formats.pop()
+    offset = channels[0][2].offset
+    return _File(path, FORMATS[code], code == _DIFFERENCES, offset, width, tuple(channels))
