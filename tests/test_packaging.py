@@ -8,12 +8,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import venv
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("ecgscroll", "policies")
 HEAVY = ("torch", "transformers", "trl", "lightning", "matplotlib", "pandas", "wfdb")
 
 
@@ -62,6 +64,13 @@ def test_trl_finds_its_own_datasets_library_from_the_repository_root() -> None:
 
 def test_the_folder_datasets_holds_no_code() -> None:
     assert not list((ROOT / "datasets").rglob("*.py"))
+
+
+def test_every_package_is_listed_for_the_wheel() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    folders = [path.parent for top in PACKAGES for path in (ROOT / top).rglob("*.py")]
+    found = {".".join(folder.relative_to(ROOT).parts) for folder in folders}
+    assert found <= set(listed)
 
 
 def build_wheel(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Choose the Rule agent's thresholds on training patients: ``python -m policies.fit_rule``.
+"""Choose the Rule agent's thresholds on training patients: ``python benchmarks/fit_rule.py``.
 
 Every chunk of every training recording is measured once, by the same actions that the agent uses;
 then each candidate cue and threshold is scored by the verifiers on what the agent would have
