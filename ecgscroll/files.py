@@ -57,9 +57,14 @@ def data_dir(explicit: str | Path | None = None) -> Path | None:
     chosen = explicit or os.environ.get(DATA_VARIABLE)
     if not chosen:
         return None
-    path = Path(chosen).expanduser()
-    if not path.is_dir():
-        raise ConfigError(f"The data directory {str(path)!r} is not a folder; create it or fix it.")
+    try:
+        path = Path(chosen).expanduser()
+        found = path.is_dir()
+    except (OSError, RuntimeError, TypeError, ValueError):  # too long, no such home, no path
+        found = False
+    if not found:
+        shown = repr(str(chosen)[:200])
+        raise ConfigError(f"The data directory {shown} is not a folder; create it or fix it.")
     return path
 
 

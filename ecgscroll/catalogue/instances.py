@@ -21,6 +21,7 @@ __all__ = [
     "Instance",
     "Truth",
     "TruthDiffersWarning",
+    "UnscoredWarning",
     "availability",
     "get_instance",
     "list_instances",
@@ -33,6 +34,10 @@ _DEPENDS_ON_CONTENT = ("change_detection", "rare_event")
 
 class TruthDiffersWarning(UserWarning):
     """The annotations give another truth than the one that was frozen for the core set."""
+
+
+class UnscoredWarning(UserWarning):
+    """The annotations cannot answer the task, so an episode gets no score."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,8 @@ def get_instance(
     id: str,  # noqa: A002
     data: str | Path | None = None,
     af_labels: Sequence[str] = AF_LABELS,
+    *,
+    scorable: bool = True,
 ) -> Instance:
     """Open one instance with its truth.
 
@@ -89,6 +96,9 @@ def get_instance(
         Data directory; ``ECGSCROLL_DATA`` if it is not given.
     af_labels
         Rhythms that count as AF.
+    scorable
+        Whether annotations that turn out not to answer the task are an error; if not, the truth
+        is None. What the database's card rules out is an error either way.
 
     Returns
     -------
@@ -106,6 +116,8 @@ def get_instance(
     -----
     TruthDiffersWarning
         If the truth is not the one that was frozen for the core set.
+    UnscoredWarning
+        If the annotations cannot answer the task and ``scorable`` is false.
     """
     task, database, record = _parts(id)
     folder = data_dir(data)
@@ -115,7 +127,14 @@ def get_instance(
     if not (located / f"{name}.hea").is_file():
         raise DataError(f"{database}/{record} is not in {folder}; {remedy(database)}.")
     opened = open_record(folder, database, record, tuple(af_labels))
-    found = _judged(_placed(_row(id), opened), opened.truth(task), opened)
+    try:
+        truth = opened.truth(task)
+    except DataError as error:
+        if scorable or opened.never_answers(task):
+            raise
+        warnings.warn(f"{id} cannot be scored: {error}", UnscoredWarning, stacklevel=2)
+        truth = None
+    found = _judged(_placed(_row(id), opened), truth, opened)
     if found.differs:
         warnings.warn(_difference([found]), TruthDiffersWarning, stacklevel=2)
     return found
@@ -191,6 +210,8 @@ def remedy(database: str) -> str:
 
 
 def _parts(name: str) -> tuple[str, str, str]:
+    if not isinstance(name, str):
+        raise ConfigError(f"An instance id is text, task/database/record, not {name!r:.80}.")
     task, _, rest = name.partition("/")
     database, _, record = rest.partition("/")
     if not (task and database and record):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ecgscroll.catalogue.truths import Truth, build_truth
+from ecgscroll.catalogue.truths import Truth, build_truth, label_of
 from ecgscroll.records.databases import get_card, locate
 from ecgscroll.records.recording import Recording
 from ecgscroll.records.reference import AF_LABELS, Reference, load_reference
@@ -31,6 +31,11 @@ class OpenedRecord:
         if self.recording.has_signal:
             return "signal"
         return "annotations" if self.annotated else "none"
+
+    def never_answers(self, task: str) -> bool:
+        """Whether the card says that the record lacks what the task needs, whatever its file."""
+        card = get_card(self.recording.database)
+        return card is not None and card.annotates(label_of(task), self.recording.name) is False
 
     def truth(self, task: str) -> Truth | None:
         """Build the truth of a task; a DataError says why the annotations cannot answer it."""

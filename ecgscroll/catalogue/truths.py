@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ecgscroll.errors import DataError
+from ecgscroll.records.databases import Kind
 from ecgscroll.records.reference import AF_LABELS, Reference, Span, StEpisode
 from ecgscroll.tasks import get_task
 
@@ -16,7 +17,7 @@ MAX_RARE_EVENTS = 30
 # The first rhythm note comes with the first beats (0.7 s at most in afdb): a recording whose first
 # one is AF starts in AF, unless it comes so late that what went before is unknown.
 FIRST_RHYTHM_S = 2.0
-_KIND = {"af": "rhythm", "pvc": "beat_labels", "ischemia": "st"}
+_KIND: dict[str, Kind] = {"af": "rhythm", "pvc": "beat_labels", "ischemia": "st"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ class Truth:
         return hashlib.sha256(content.encode()).hexdigest()
 
 
+def label_of(task: str) -> Kind:
+    """Return the kind of annotation that a task's truth is made of."""
+    return _KIND[get_task(task).event]
+
+
 def _rounded(intervals: Intervals) -> list[list[float]]:
     return [[round(start, 2), round(stop, 2)] for start, stop in intervals]
 
@@ -84,7 +90,7 @@ def build_truth(
     DataError
         If the recording's annotations cannot answer the task.
     """
-    kind = _KIND[get_task(task).event]
+    kind = label_of(task)
     if not getattr(reference, f"has_{kind}"):
         raise DataError(f"The annotations carry no {kind.replace('_', ' ')}, which {task} needs.")
     if task == "ischemia":

@@ -20,6 +20,7 @@ from ecgscroll.environment.parameters import (
     Budget,
     check_choice,
     check_count,
+    check_labels,
     check_readable,
     step_budget,
 )
@@ -81,6 +82,9 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
 
     Notes
     -----
+    Whether the annotations can answer the task depends on the whole file, so a recording whose
+    cannot (no AF for a change, no rare event) is streamed like one without any, and not scored.
+
     ``info["ledger"]`` and ``info["result"]`` are copies: changing them changes nothing here.
     """
 
@@ -107,13 +111,16 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
         check_choice("render_mode", render_mode, (None, "ansi"))
         check_count("max_errors", max_errors, 1)
         check_count("max_chars", max_chars, MIN_CHARS)
-        if isinstance(instance, str):
-            instance = get_instance(instance, data=data, af_labels=tuple(af_labels))
+        if not isinstance(reward, RewardConfig | None):
+            raise ConfigError(f"reward is a RewardConfig, not {reward!r}; use its from_dict.")
+        labels = check_labels(af_labels)
+        if not isinstance(instance, Instance):
+            instance = get_instance(instance, data, labels, scorable=False)
         elif instance.truth is None or data is not None:
             folder = instance.data if data is None else data
-            instance = get_instance(instance.id, data=folder, af_labels=tuple(af_labels))
+            instance = get_instance(instance.id, folder, labels, scorable=False)
         self.instance, self.task = instance, get_task(instance.task)
-        self._source = _open(instance, tuple(af_labels))
+        self._source = _open(instance, labels)
         check_readable(self._source, self.task, dx)
         self.max_steps = step_budget(budget, self._source.recording.duration)
         self.dx, self.rewind, self.scoring = dx, rewind, scoring
@@ -203,11 +210,11 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
         return Rewards(self.reward_config, self.instance, scoring=self.scoring)
 
     def _verify(self, episode: Episode) -> Score:
-        """Score the ledger; without annotations the value is NaN and says why."""
+        """Score the ledger; without a truth the value is NaN and says why."""
         if self.instance.truth is not None:
             return verify(self.instance, episode.ledger, scoring=self.scoring)
         answer = assemble(self.task.name, episode.ledger, self.total, self.scoring)
-        why = "The recording has no reference annotations, so its answer cannot be scored."
+        why = "No reference annotations answer this task here, so its answer cannot be scored."
         return Score(math.nan, answer, why, Latency((), (), (), 0.0))
 
     def _observation(self, episode: Episode) -> Observation:

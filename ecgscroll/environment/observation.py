@@ -80,7 +80,8 @@ def clip(text: str, room: int) -> str:
 
 
 def compose(head: str, ledger: LedgerText, result: str, notes: Sequence[str], cap: int) -> str:
-    """Join the parts under ``cap`` characters: head and notes whole, then the result, then ledger.
+    """Join the parts under ``cap`` characters: head, notes and the ledger's digest whole, then the
+    result, then the ledger's entries.
 
     Parameters
     ----------
@@ -97,7 +98,8 @@ def compose(head: str, ledger: LedgerText, result: str, notes: Sequence[str], ca
     """
     tail = "".join(f"\n{note}" for note in notes)
     room = cap - len(head) - len(tail)
-    shown = clip(f"\nResult: {result}", room) if result else ""
+    digest = len(ledger.shown(0)) + 1 if ledger.lines else 0
+    shown = clip(f"\nResult: {result}", room - digest) if result else ""
     written = ledger.shown(room - len(shown) - 1)
     parts = [head, f"\n{written}" if written else "", shown, tail]
     return clip("".join(parts), cap)

@@ -14,6 +14,10 @@ from ecgscroll.tools.registry import Dx
 Budget: TypeAlias = Literal["open", "released"] | int
 
 
+MIN_FS = 60.0
+"""Least sampling rate (Hz) of a waveform: the QRS filter's pass band ends at 22 Hz."""
+
+
 def step_budget(budget: Budget, total: float) -> int:
     """Return how many steps an episode may take.
 
@@ -53,6 +57,13 @@ def check_count(name: str, value: object, least: int) -> None:
         raise ConfigError(f"{name} must be a whole number of at least {least}, not {value!r}.")
 
 
+def check_labels(labels: object) -> tuple[str, ...]:
+    """Return rhythm labels as a tuple; a bare string is refused, not taken letter by letter."""
+    if isinstance(labels, (list, tuple)) and all(isinstance(label, str) for label in labels):
+        return tuple(labels)
+    raise ConfigError(f"af_labels is a tuple of rhythm labels, such as ('AFIB',), not {labels!r}.")
+
+
 def check_readable(source: Source, task: Task, dx: Dx) -> None:
     """Refuse a recording that lacks what the task or the tier needs."""
     name, labels = f"{source.recording.database}/{source.recording.name}", source.labels
@@ -63,6 +74,11 @@ def check_readable(source: Source, task: Task, dx: Dx) -> None:
             raise ConfigError(f"{name} has no waveform here: {task.name} needs dx='reference'.")
     elif not source.recording.ecg:
         raise ConfigError(f"{name} has no ECG channel; choose a recording that has one.")
+    elif source.recording.fs < MIN_FS:
+        raise ConfigError(
+            f"{name} has {source.recording.fs:g} samples a second, too few to find beats; "
+            f"choose a recording of {MIN_FS:g} Hz or more."
+        )
     kinds: dict[str, Kind] = {"af": "rhythm", "pvc": "beat_labels", "ischemia": "st"}
     if dx == "reference" and not labels.may_have(kinds[task.event]):
         raise ConfigError(

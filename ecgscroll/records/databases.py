@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.files import datasets_dir
 
+MAX_PARTS = 16
 Kind = Literal["beats", "beat_labels", "rhythm", "st"]
 
 
@@ -125,6 +126,8 @@ def locate(data: Path, database: str, record: str) -> tuple[Path, str]:
         If a part of the name could lead out of the data directory.
     """
     parts = [database, *record.split("/")]
+    if len(parts) > MAX_PARTS:
+        raise DataError(f"{record[:80]!r} lies under {len(parts)} folders, {MAX_PARTS} at most.")
     for part in parts:
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}", part):
             raise DataError(f"{part[:80]!r} is not a name that a database or record may have.")

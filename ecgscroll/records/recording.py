@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,7 +73,6 @@ class Recording:
     units: tuple[str, ...]
     ecg: tuple[int, ...]
     has_signal: bool
-    _scale: tuple[float, ...] = field(repr=False)
     _names: tuple[str, ...] | None = field(repr=False)  # by which segments of any layout are read
     _pieces: tuple[_Piece, ...] = field(repr=False)
     _open: dict[str, Segment] = field(default_factory=dict, repr=False, compare=False)
@@ -113,7 +112,6 @@ class Recording:
             signals, names, has_signal = header.signals, None, segment.has_signal
             pieces = (_Piece(name, 0, header.n_samples),)
         ecg = _ecg_channels(signals)
-        factors = [_millivolts(s.units) if i in ecg else 1.0 for i, s in enumerate(signals)]
         return cls(
             folder=folder,
             database=database or folder.resolve().name,
@@ -124,7 +122,6 @@ class Recording:
             units=tuple("mV" if i in ecg else s.units for i, s in enumerate(signals)),
             ecg=ecg,
             has_signal=has_signal,
-            _scale=tuple(factors),
             _names=names,
             _pieces=pieces,
             _open=opened,
@@ -162,11 +159,12 @@ class Recording:
             raise DataError(f"[{start}, {stop}) is outside {self.name}'s {self.n_samples} samples.")
         if (stop - start) * max(1, len(self.leads)) > _MAX_WINDOW:
             raise DataError(f"A window of {stop - start} samples is too large; ask for less.")
-        if len(self._pieces) == 1:
-            out = self._segment(self._pieces[0].segment).read(start, stop)
-        else:
-            out = self._join(start, stop)
-        for channel, factor in enumerate(self._scale):
+        if self._pieces[0].segment != self.name:
+            return self._join(start, stop)
+        segment = self._segment(self.name)
+        out = segment.read(start, stop)
+        for channel in self.ecg:
+            factor = _millivolts(segment.signals[channel].units)
             if factor != 1.0:
                 out[channel] *= np.float32(factor)
         return out
@@ -188,6 +186,7 @@ class Recording:
     def _join(self, start: int, stop: int) -> NDArray[np.float32]:
         out = np.full((len(self.leads), stop - start), np.nan, dtype=np.float32)
         first = bisect_right(self._pieces, start, key=lambda piece: piece.stop)
+        ecg = frozenset(self.ecg)
         for piece in self._pieces[first:]:
             if piece.start >= stop:
                 break
@@ -196,15 +195,18 @@ class Recording:
                 segment = self._segment(piece.segment)
                 values = segment.read(low - piece.start, high - piece.start)
                 for channel, source in self._channels(segment):
-                    out[channel, low - start : high - start] = values[source]
+                    factor = _millivolts(segment.signals[source].units) if channel in ecg else 1.0
+                    out[channel, low - start : high - start] = values[source] * np.float32(factor)
         return out
 
     def _channels(self, segment: Segment) -> list[tuple[int, int]]:
-        """Pair this recording's channels with the segment's."""
+        """Pair this recording's channels with the segment's; equal names in their order."""
         if self._names is None:
             return [(i, i) for i in range(min(len(self.leads), len(segment.signals)))]
-        theirs = [signal.name for signal in segment.signals]
-        return [(i, theirs.index(name)) for i, name in enumerate(self._names) if name in theirs]
+        theirs: defaultdict[str, list[int]] = defaultdict(list)
+        for index, signal in reversed(list(enumerate(segment.signals))):
+            theirs[signal.name].append(index)
+        return [(i, theirs[name].pop()) for i, name in enumerate(self._names) if theirs[name]]
 
     def _segment(self, name: str) -> Segment:
         segment = self._open.get(name)

@@ -19,6 +19,8 @@ from ecgscroll.scoring.latency import EventClock
 from ecgscroll.tasks import AnswerKind
 
 Answer = tuple[Interval, ...] | float | None
+# A distance that equals the tolerance on paper may miss it by rounding; this much is forgiven.
+_ROUNDING_S = 1e-9
 
 
 class Assembly(ABC):
@@ -164,7 +166,8 @@ class TimeAssembly(Assembly):
         answer = self.answer()
         if answer is None or self.truth is None:
             return False
-        return abs(answer - _as_time(self.truth)) <= self.parameters.tolerance_s
+        distance = abs(answer - _as_time(self.truth))
+        return distance <= self.parameters.tolerance_s + _ROUNDING_S
 
     def answer(self) -> float | None:
         """Return a time in seconds; without findings None, or 0 in ``published`` scoring."""

@@ -83,11 +83,12 @@ class FeatureStore:
         if not leads or t1 <= t0:
             return Beats.empty(leads)
         # One refractory period earlier, so that the join with the block before is always made.
-        first = max(0, math.floor((t0 - 0.25) / self.scheme.block_s))
-        last = math.floor(min(t1, stream.elapsed / stream.fs) / self.scheme.block_s)
+        step = self._step(stream)
+        first = max(0, math.floor((t0 - 0.25) * stream.fs / step))
+        last = math.floor(min(t1 * stream.fs, stream.elapsed) / step)
         n_final = self._final_blocks(stream)
         parts = [self._block(stream, b) for b in range(first, min(last + 1, n_final))]
-        if last >= n_final and n_final * self._step(stream) < stream.elapsed:
+        if last >= n_final and n_final * step < stream.elapsed:
             parts.append(self._tail_beats(stream, n_final))
         joined = Beats.concatenate(parts) if parts else Beats.empty(leads)
         return _without_doubles(joined).between(t0, t1)

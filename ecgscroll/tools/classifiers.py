@@ -35,7 +35,7 @@ def classify_rhythm(beats: BeatsOf, t0: float, t1: float) -> Result:
     if judged is None:
         return _null(("dominant_rhythm", "af_frac"), "too few R-R intervals to judge the rhythm")
     af, known = judged.seconds(t0, t1)
-    if known < MIN_JUDGED * (t1 - t0):
+    if known <= 0 or known < MIN_JUDGED * (t1 - t0):
         reason = "trustworthy R-R intervals cover less than half of the window"
         return _null(("dominant_rhythm", "af_frac"), reason)
     af_frac = af / known

@@ -9,6 +9,7 @@ import pytest
 
 from ecgscroll import files
 from ecgscroll.errors import ConfigError, DataError
+from ecgscroll.files import data_dir
 
 
 def test_write_atomic_creates_the_folder_and_replaces_the_file(tmp_path):
@@ -86,3 +87,9 @@ def test_inside_refuses_what_is_no_bare_name(tmp_path):
         with pytest.raises(DataError):
             files.inside(tmp_path, name)
     assert files.inside(tmp_path, "a.dat") == Path(tmp_path).resolve() / "a.dat"
+
+
+@pytest.mark.parametrize("wrong", [5, b"/tmp", "/x" * 5000, "~nobody_of_this_name/x", "a\0b"])
+def test_data_dir_that_can_be_no_folder_is_said(wrong):
+    with pytest.raises(ConfigError, match="data directory"):
+        data_dir(wrong)

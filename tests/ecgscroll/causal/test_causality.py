@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import warnings
 
 import numpy as np
 import pytest
 from futures import FUTURES, altered
+from wfdb_files import annotation_bytes, write_record
 
 import ecgscroll
+from ecgscroll.catalogue.instances import UnscoredWarning
 from ecgscroll.causal.sources import open_source
 from ecgscroll.causal.stream import Stream
 from ecgscroll.environment.episode import Episode
@@ -196,3 +199,31 @@ def test_time_never_goes_back(synth_data):
     for duration in (-1, float("nan")):
         with pytest.raises(CausalityError, match="only moves forward"):
             stream.advance(duration)
+
+
+@pytest.mark.parametrize("task", ["rare_event", "change_detection", "pvc_burden", "af_burden"])
+def test_an_environment_starts_whether_or_not_the_event_is_still_to_come(tmp_path, task):
+    events = [(6000, "V", ""), (7000, "+", "(AFIB"), (8000, "+", "(N")]
+    past, texts = [(10, "+", "(N"), (100, "N", ""), (200, "N", "")], []
+    for name, future in (("whole", events), ("cut", []), ("busy", events[:1] * 40)):
+        lines = ["r.dat 16 200 16 0 0 0 0 I"]
+        folder = write_record(tmp_path / name / "mine", "r", lines, 9000, {"r.dat": bytes(18000)})
+        (folder / "r.atr").write_bytes(annotation_bytes(past + future))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnscoredWarning)
+            env = ecgscroll.make(f"{task}/mine/r", data=tmp_path / name)
+        env.reset()
+        texts.append(env.step({"name": "skim", "arguments": {"duration": 30}})[0]["text"])
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_an_episode_that_nothing_can_score_is_said(tmp_path):
+    lines = ["r.dat 16 200 16 0 0 0 0 I"]
+    folder = write_record(tmp_path / "mine", "r", lines, 9000, {"r.dat": bytes(18000)})
+    (folder / "r.atr").write_bytes(annotation_bytes([(100, "N", "")]))
+    with pytest.warns(UnscoredWarning, match="no rare event"):
+        env = ecgscroll.make("rare_event/mine/r", data=tmp_path)
+    env.reset()
+    score = env.step({"name": "finish"})[4]["score"]
+    assert math.isnan(score.value)
+    assert "cannot be scored" in score.explanation

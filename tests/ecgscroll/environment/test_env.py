@@ -16,6 +16,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from wfdb_files import write_record
 
 import ecgscroll
 from ecgscroll.environment.env import ECGScrollEnv, EpisodeOverError
@@ -383,11 +384,16 @@ def test_an_empty_window_is_measured_as_null_with_reasons(env):
         {"max_errors": 0},
         {"max_chars": 10},
         {"render_mode": "human"},
+        {"af_labels": "AFIB"},
+        {"af_labels": None},
+        {"af_labels": (5,)},
+        {"reward": {"score": 1.0}},
+        {"data": 5},
     ],
 )
 def test_a_wrong_parameter_is_a_config_error(synth_data, wrong):
     with pytest.raises(ConfigError):
-        ecgscroll.make(PVC, data=synth_data, **wrong)
+        ecgscroll.make(PVC, **({"data": synth_data} | wrong))
 
 
 def test_reset_refuses_options_it_does_not_know(env):
@@ -395,7 +401,9 @@ def test_reset_refuses_options_it_does_not_know(env):
         env.reset(options={"speed": 2})
 
 
-@pytest.mark.parametrize("instance", ["pvc_burden/synth/absent", "pvc_burden/nowhere/1", "junk"])
+@pytest.mark.parametrize(
+    "instance", ["pvc_burden/synth/absent", "pvc_burden/nowhere/1", "junk", 5, None, b"x"]
+)
 def test_an_absent_recording_is_a_sentence(synth_data, instance):
     with pytest.raises((DataError, ConfigError)):
         ecgscroll.make(instance, data=synth_data)
@@ -558,3 +566,10 @@ def test_no_sequence_of_calls_breaks_it_and_a_budget_ends_it(synth_data, actions
             break
     assert truncated
     assert 0 <= info["score"].value <= 1
+
+
+def test_a_waveform_too_slow_for_beats_is_refused(tmp_path):
+    lines = ["r.dat 16 200 16 0 0 0 0 I"]
+    write_record(tmp_path / "mine", "r", lines, 900, {"r.dat": bytes(1800)}, fs=30)
+    with pytest.raises(ConfigError, match="60 Hz"):
+        ecgscroll.make("af_burden/mine/r", data=tmp_path)

@@ -52,3 +52,12 @@ def test_a_copy_of_the_ledgers_text_is_independent():
 def test_results_are_compact_json():
     assert result_json({"a": 1, "b": [None]}) == '{"a":1,"b":[null]}'
     assert json.loads(result_json({"lead": "\u00b5V"})) == {"lead": "\u00b5V"}
+
+
+def test_a_long_result_takes_no_room_from_the_ledgers_digest_and_the_notes():
+    one = {"type": "af", "lead": None, "t0": 1.0, "t1": 2.0, "value": None, "confidence": None}
+    ledger = LedgerText()
+    ledger.append(one | {"cursor": 3.0})
+    text = compose("head", ledger, "x" * 9000, ["Reminder: write it."], MIN_CHARS)
+    assert "1 entries" in text
+    assert text.endswith("...(cut)\nReminder: write it.")

@@ -128,3 +128,8 @@ def test_malformed_card_is_said(tmp_path, text):
 def test_cards_are_plain_yaml():
     for file in (databases.datasets_dir() / "cards").glob("*.yaml"):
         assert yaml.safe_load(file.read_text())["name"] == file.stem
+
+
+def test_a_record_under_endless_folders_is_refused(tmp_path):
+    with pytest.raises(DataError, match="folders"):
+        locate(tmp_path, "mitdb", "/".join(["a" * 100] * 60))

@@ -373,3 +373,32 @@ def test_bedside_record_opens_with_its_ppg_and_its_ecg_apart(data):
     recording = Recording.open(data / "mimic_perform_af", "mimic_perform_af_001")
     assert recording.ecg == (1,)
     assert recording.units == ("NU", "mV", "pm")
+
+
+def test_equal_names_in_a_varying_layout_are_paired_in_their_order(tmp_path):
+    lines = ["a.dat 16 1/mV 12 0 0 0 0 ECG", "a.dat 16 1/mV 12 0 0 0 0 ECG"]
+    write_record(tmp_path, "a", lines, 50, {"a.dat": encode(16, np.arange(100))})
+    write_record(tmp_path, "layout", ["~ 0 1/mV 12 0 0 0 0 ECG"] * 2, 0)
+    (tmp_path / "r.hea").write_text("r/2 2 100 50\nlayout 0\na 50\n")
+    recording = Recording.open(tmp_path, "r")
+    assert recording.leads == ("ECG[0]", "ECG[1]")
+    assert recording.read(1, 3).tolist() == [[2.0, 4.0], [3.0, 5.0]]
+
+
+def test_a_single_segment_of_a_varying_layout_is_put_in_its_channel(tmp_path):
+    write_record(tmp_path, "a", ["a.dat 16 1/mV 12 0 0 0 0 II"], 5, {"a.dat": encode(16, range(5))})
+    lines = [f"~ 0 1/mV 12 0 0 0 0 {name}" for name in ("I", "II")]
+    write_record(tmp_path, "layout", lines, 0)
+    (tmp_path / "r.hea").write_text("r/2 2 100 5\nlayout 0\na 5\n")
+    window = Recording.open(tmp_path, "r").read(1, 3)
+    assert np.isnan(window[0]).all()
+    assert window[1].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("layout", ["fixed", "variable"])
+def test_a_segment_in_another_unit_is_in_millivolts_too(tmp_path, layout):
+    segments(tmp_path, layout)
+    expected = Recording.open(tmp_path, "r").read(70, 80)
+    text = (tmp_path / "b.hea").read_text().replace("100/mV", "0.1/uV").replace("1/mV", "0.001/uV")
+    (tmp_path / "b.hea").write_text(text)
+    np.testing.assert_allclose(Recording.open(tmp_path, "r").read(70, 80), expected, rtol=1e-6)

@@ -381,3 +381,16 @@ def test_a_copied_replay_and_its_source_go_on_alone(task, data):
     assert source.score() == verify(INSTANCES[task], ledger)
     both = ledger + [entry | {"cursor": TOTAL} for entry in more]
     assert twin.score() == verify(INSTANCES[task], both)
+
+
+@pytest.mark.parametrize("hundredths", range(0, 3000, 7))
+def test_a_time_exactly_at_the_tolerance_is_a_hit_whatever_its_rounding(hundredths):
+    truth, change, point = hundredths / 100, (hundredths + 1000) / 100, hundredths + 1500
+    late = [write(change, change + 1)]
+    assert verify(fake("change_detection", truth), late).value == 1.0
+    late = [write((point - 100) / 100, (point + 100) / 100, type="pvc")]
+    assert verify(fake("rare_event", truth), late).value == 1.0
+
+
+def test_a_time_just_past_the_tolerance_is_a_miss():
+    assert verify(fake("change_detection", 5.0), [write(15.001, 20)]).value == 0.0

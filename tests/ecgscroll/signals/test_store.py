@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from signals_fakes import FakeStream, beat_times, fake_ecg, matched
 
+from ecgscroll.signals.beats import Beats
 from ecgscroll.signals.segment import analyse
 from ecgscroll.signals.store import MAX_TAILS, BlockScheme, FeatureStore
 
@@ -167,3 +168,13 @@ def test_blocks_of_a_real_record_agree_with_the_whole(data):
     whole = analyse(x, 360.0, ("MLII", "V5"), 0)
     hits, extra = matched(blockwise.time, whole.time, 0.02)
     assert len(whole) - hits + extra <= 2
+
+
+def test_windows_of_a_rate_that_is_no_whole_number_lose_no_beat():
+    fs, duration = 124.945 / 50, 7200.0  # 150 samples are 60.03 s: the blocks drift by 3.6 s
+    marks = np.zeros((1, int(duration * fs)), np.float32)
+    stream, store = FakeStream(marks, fs=fs, leads=("I",)).at(duration), FeatureStore()
+    store._compute = lambda _, start, stop, end: Beats.from_times(np.arange(start, stop) / fs)
+    for start in np.arange(6600.0, 6720.0, 0.7):
+        found, expected = store.beats(stream, start, start + 5).time, np.arange(marks.shape[1]) / fs
+        assert np.array_equal(found, expected[(expected >= start) & (expected < start + 5)])

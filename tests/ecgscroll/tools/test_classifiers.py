@@ -129,3 +129,9 @@ def test_st_without_a_level_is_null():
 def test_st_of_an_annotation_only_recording_is_null():
     result = flag_ischemia(stream_of(Beats.from_times(np.arange(100.0))), 0, 30)
     assert set(result["reasons"].values()) == {NO_WAVEFORM}
+
+
+def test_a_window_too_short_for_arithmetic_is_null_with_a_reason():
+    result = classify_rhythm(stream_of(detected(np.arange(0.5, 60, 0.8))), 0.0, 5e-324)
+    assert result["af_frac"] is None
+    assert result["reasons"]["af_frac"]
