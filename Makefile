@@ -16,7 +16,7 @@ RULE := $(BIN)/ecgscroll run --policy rule --workers $(WORKERS)
 # Real recordings where there are some, else the embedded synthetic default; run again, it resumes.
 run: $(VENV)/.core
 ifneq ($(DATA),)
-	$(RULE) --data "$(DATA)" --dx signal --tasks pvc_burden,rare_event --databases mitdb --out $(RUNS)/mitdb-signal
+	$(RULE) --data "$(DATA)" --tasks pvc_burden,rare_event --databases mitdb --out $(RUNS)/mitdb
 	$(RULE) --data "$(DATA)" --dx reference --set published --scoring published --out $(RUNS)/published-reference
 else
 	$(RULE) --dx signal --set supplementary --out $(RUNS)/synthetic-signal
@@ -42,8 +42,12 @@ bench: $(VENV)/.dev
 accuracy: $(VENV)/.core
 	$(BIN)/python benchmarks/accuracy.py $(if $(DATA),--data "$(DATA)")
 
+# The README's picture, on a synthetic recording
 picture: $(VENV)/.dev
-	$(BIN)/python -m ecgscroll.evaluation.picture $(if $(DATA),--data "$(DATA)") --out docs/images/episode.png
+	$(BIN)/ecgscroll synth $(RUNS)/picture-data --default
+	$(RULE) --data $(RUNS)/picture-data --dx signal --set supplementary --out $(RUNS)/picture
+	$(BIN)/python -m ecgscroll.evaluation.picture $(RUNS)/picture episode_detection/synth/paf01 \
+		--data $(RUNS)/picture-data --out docs/images/episode.png
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

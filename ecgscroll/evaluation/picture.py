@@ -6,9 +6,10 @@ Run as ``python -m ecgscroll.evaluation.picture RUN INSTANCE --data DIR --out FI
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -16,6 +17,7 @@ from ecgscroll.catalogue.instances import Instance, get_instance
 from ecgscroll.causal.sources import Source, open_source
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.folder import RunFolder
+from ecgscroll.records.databases import locate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette: told apart by the colour-blind.
 TRUTH, WRITTEN, CUE, TRACE = "#0072B2", "#D55E00", "#56B4E9", "#333333"
 STRIP_S = 10.0
+
+Spans: TypeAlias = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def draw(told: Told, instance: Instance, source: Source, at: float | None = None
     top, ledger, strip = figure.subplots(3, 1, height_ratios=(1.2, 1.0, 1.6))
     _draw_cue(top, told, instance)
     _draw_ledger(ledger, told, events, instance.duration)
-    _draw_strip(strip, source, middle)
+    _draw_strip(strip, source, events, middle)
     return figure
 
 
@@ -97,9 +101,7 @@ def _draw_cue(axes: Axes, told: Told, instance: Instance) -> None:
     axes.tick_params(labelbottom=False)
 
 
-def _draw_ledger(
-    axes: Axes, told: Told, events: tuple[tuple[float, float], ...], total: float
-) -> None:
+def _draw_ledger(axes: Axes, told: Told, events: Spans, total: float) -> None:
     shortest = total / 400  # a beat would not be seen otherwise
     spans = {
         "reference": ([(a, max(b - a, shortest)) for a, b in events], TRUTH, 2.0),
@@ -113,14 +115,18 @@ def _draw_ledger(
     axes.set_yticks([0, 1, 2], ["stamped at", "written", "reference"])
 
 
-def _draw_strip(axes: Axes, source: Source, middle: float) -> None:
+def _draw_strip(axes: Axes, source: Source, events: Spans, middle: float) -> None:
+    import numpy as np
+
     recording = source.recording
     start = max(0.0, min(middle - STRIP_S / 2, recording.duration - STRIP_S))
-    first, last = round(start * recording.fs), round((start + STRIP_S) * recording.fs)
-    samples = recording.read(first, min(last, recording.n_samples))[list(recording.ecg[:1])]
-    times = (first + range(samples.shape[1])[0]) / recording.fs
-    for trace in samples:
-        axes.plot([times + i / recording.fs for i in range(len(trace))], trace, TRACE, lw=0.8)
+    first = round(start * recording.fs)
+    last = min(round((start + STRIP_S) * recording.fs), recording.n_samples)
+    if recording.has_signal and recording.ecg:
+        trace = recording.read(first, last)[recording.ecg[0]]
+        axes.plot(np.arange(first, last) / recording.fs, trace, TRACE, lw=0.8)
+    for onset, offset in events:
+        axes.axvspan(onset, max(offset, onset + 0.1), color=TRUTH, alpha=0.15, lw=0)
     axes.set(xlim=(start, start + STRIP_S), xlabel="time, s", ylabel="mV")
     axes.grid(alpha=0.3)
 
@@ -134,8 +140,8 @@ def main(
 ) -> None:
     """Draw one episode of a run."""
     found = get_instance(instance, data=data)
-    folder = data / found.database
-    source = open_source(folder, found.record, found.database)
+    folder, name = locate(data, found.database, found.record)
+    source = open_source(folder, name, found.database)
     out.parent.mkdir(parents=True, exist_ok=True)
     draw(tell(run, instance), found, source, at).savefig(out)
 
