@@ -1,8 +1,8 @@
-"""The course of ST level, QRS amplitude and QRS width through some history of beats.
+"""The course of ST level, and of QRS amplitude and width, through some history of beats.
 
 Levels are running medians over 13 beats (about 10 s) that can be believed, read every 5 s: Jager,
 Moody & Mark (Comput Biomed Res 31:305, 1998, doi:10.1006/cbmr.1998.1483) average beats over 15 s.
-The reference level of a lead is a running median over 15 minutes, after and before, from which
+The reference level of a lead is a running median over 10 minutes, before and after, from which
 episodes are left out, so that it follows slow drift and an episode does not become its own
 reference.
 
@@ -44,38 +44,49 @@ class Course:
 
     Parameters
     ----------
-    leads
-        Names of the ``L`` leads.
     time
         (n,) seconds from the record's start.
-    st_mv
-        (L, n) ST level, millivolts.
-    log_amplitude
-        (L, n) logarithm of the peak-to-peak QRS amplitude in millivolts.
-    qrs_ms
-        (n,) QRS duration, milliseconds.
+    values
+        (L, n) one row a lead.
     """
 
-    leads: tuple[str, ...]
     time: Array
-    st_mv: Array
-    log_amplitude: Array
-    qrs_ms: Array
+    values: Array
 
 
-def course(beats: Beats) -> Course:
-    """Levels from the first of ``beats`` to the last."""
-    first, last = (beats.time[0], beats.time[-1]) if len(beats) else (0.0, 0.0)
-    time = np.arange(np.ceil(first / STEP_S), np.floor(last / STEP_S) + 1) * STEP_S
-    shape = (len(beats.leads), len(time))
-    st_mv, log_amplitude = np.full(shape, np.nan), np.full(shape, np.nan)
-    for lead in range(len(beats.leads)):
-        size = beats.qrs_amp[:, lead]
-        good = believed(beats, lead)
-        st_mv[lead] = _levels(beats.time, beats.st_mv[:, lead], good, time)
-        log_amplitude[lead] = _levels(beats.time, np.log(np.maximum(size, 1e-3)), good, time)
-    width = _levels(beats.time, beats.qrs_ms, ~beats.ectopic, time)
-    return Course(beats.leads, time, st_mv, log_amplitude, width)
+def st_course(beats: Beats) -> Course:
+    """ST level (mV) in each lead, from the first of ``beats`` to the last."""
+    time = _grid(beats)
+    rows = [
+        _levels(beats.time, beats.st_mv[:, lead], believed(beats, lead), time)
+        for lead in range(len(beats.leads))
+    ]
+    return Course(time, np.array(rows).reshape(len(rows), len(time)))
+
+
+def qrs_course(beats: Beats) -> Course:
+    """Logarithm of the QRS amplitude in each lead, and in a last row the QRS duration (ms)."""
+    time = _grid(beats)
+    size = np.log(np.maximum(beats.qrs_amp, 1e-3))
+    rows = [
+        _levels(beats.time, size[:, lead], believed(beats, lead), time)
+        for lead in range(len(beats.leads))
+    ]
+    rows.append(_levels(beats.time, beats.qrs_ms, ~beats.ectopic, time))
+    return Course(time, np.array(rows))
+
+
+def _grid(beats: Beats) -> Array:
+    if len(beats) == 0:
+        return np.empty(0)
+    first, last = np.ceil(beats.time[0] / STEP_S), np.floor(beats.time[-1] / STEP_S)
+    return np.arange(first, last + 1) * STEP_S
+
+
+def st_medians(beats: Beats) -> Array:
+    """(L,) median ST level (mV) of the believed beats; NaN without any."""
+    known = [beats.st_mv[believed(beats, lead), lead] for lead in range(len(beats.leads))]
+    return np.array([np.median(level) if len(level) else np.nan for level in known])
 
 
 def believed(beats: Beats, lead: int) -> NDArray[np.bool_]:
@@ -107,19 +118,25 @@ def _levels(
 def reference(time: Array, level: Array, counted: NDArray[np.bool_]) -> Array:
     """(n,) slow running median of the (n,) levels that are ``counted``, by way of minute knots.
 
-    A constant median where under a minute of them is known, NaN without any.
+    A constant median where no knot has a minute of them, NaN without any.
     """
-    use = counted & np.isfinite(level)
-    if not use.any():
-        return np.full(len(time), np.nan)
+    use = np.where(counted, level, np.nan)
+    if not np.isfinite(use).any():
+        return use
     knots = np.arange(np.floor(time[0] / KNOT_S), np.floor(time[-1] / KNOT_S) + 2) * KNOT_S
-    medians = [_median_near(knot, time[use], level[use]) for knot in knots]
+    medians = _medians_near(np.round((knots - time[0]) / STEP_S).astype(np.int64), use)
     known = np.isfinite(medians)
     if not known.any():
-        return np.full(len(time), np.median(level[use]))
-    return np.interp(time, knots[known], np.asarray(medians)[known])
+        return np.full(len(time), np.nanmedian(use))
+    return np.interp(time, knots[known], medians[known])
 
 
-def _median_near(knot: float, time: Array, level: Array) -> float:
-    first, last = np.searchsorted(time, (knot - REACH_S, knot + REACH_S))
-    return float(np.median(level[first:last])) if last - first >= LEAST_KNOWN else np.nan
+def _medians_near(index: NDArray[np.int64], level: Array) -> Array:
+    """Median of the known levels within reach of each index; NaN where they are too few."""
+    reach = round(REACH_S / STEP_S)
+    padded = np.pad(level, 2 * reach, constant_values=np.nan)
+    rows = np.sort(padded[index[:, None] + np.arange(reach, 3 * reach + 1)], axis=1)
+    count = np.isfinite(rows).sum(axis=1)
+    each = np.arange(len(rows))
+    middle = rows[each, np.maximum(count - 1, 0) // 2] + rows[each, count // 2]
+    return np.where(count >= LEAST_KNOWN, middle / 2, np.nan)
