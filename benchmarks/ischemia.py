@@ -2,8 +2,8 @@
 
 Counted by EC57 (``ecgscroll/ec57.py``, the ST rule) on the union over leads. An episode under way
 at an excerpt's start has no baseline there: its time, and what is called in it, are counted apart.
-Each excerpt is asked twice: once at its end about the whole (``whole``), and, as an agent that never
-looks back, about every 60 s as they pass (``passing``).
+Each excerpt is asked twice: once at its end about the whole (``whole``), and, as an agent that
+never looks back, about every 60 s as they pass (``passing``).
 """
 
 from __future__ import annotations

@@ -12,9 +12,11 @@ Here ST goes 65 % of its way within 20 s while the QRS amplitude of a lead chang
 logarithm or its duration by 26 ms; chosen on mitdb DS1, which shows many such shifts, on the
 training excerpts and on synthetic recordings.
 
-Known failures: an episode under way at the start has no reference; one that fills half of the first
-40 minutes, or 40 minutes at any time, becomes it; an episode that comes within seconds together with
-a change of the QRS complex is rejected; a shift that changes ST alone, or slowly, is not.
+Known failures: an episode under way at the start has no reference, and in the first minutes there
+is little of one; an episode that fills half of the first 40 minutes, or 40 minutes at any time,
+becomes it; one that comes within seconds together with a change of the QRS complex is rejected; a
+shift that changes ST alone, or slowly, is not; a level at the foot of an S wave moves with
+breathing.
 """
 
 from __future__ import annotations
