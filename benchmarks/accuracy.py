@@ -17,6 +17,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+import ischemia
 import numpy as np
 import yaml
 from numpy.typing import NDArray
@@ -232,6 +233,7 @@ def main() -> None:
     fibrillation(data, table)
     if (data / "qtdb").is_dir():
         manual_marks(data, table)
+        ischemia.add_rows(data, table)
     Console(width=120).print(table)
 
 

@@ -74,11 +74,11 @@ def flag_ischemia(beats: BeatsOf, t0: float, t1: float) -> Result:
     past = beats(max(0.0, t0 - ischemia.PAST_S), t1 + AFTER_S)
     if not past.has_waveform:
         return _null(fields, NO_WAVEFORM)
-    start = beats(0.0, min(ischemia.START_S, max(0.0, t0 - ischemia.PAST_S)))
-    reference = ischemia.references(start, past)
-    if not np.isfinite(reference).any():
+    later = t0 - ischemia.PAST_S > ischemia.START_S
+    start = beats(0.0, ischemia.START_S) if later else None
+    found = [e for e in ischemia.episodes(past, start) if e.stop > t0 and e.start < t1]
+    if not found and not np.isfinite(past.between(t0, t1).st_mv).any():
         return _null(fields, "no ST level could be measured")
-    found = [e for e in ischemia.episodes(past, reference) if e.stop > t0 and e.start < t1]
     return _ischemia(found, t0, t1)
 
 

@@ -1,0 +1,162 @@
+"""ST episodes found in the waveform, against the excerpts of the European ST-T database in qtdb.
+
+Counted by EC57 (``ecgscroll/ec57.py``, the ST rule) on the union over leads. An episode under way
+at an excerpt's start has no baseline there: its time, and what is called in it, are counted apart.
+Each excerpt is asked twice: once at its end about the whole (``whole``), and, as an agent that
+never looks back, about every 60 s as they pass (``passing``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+from rich.table import Table
+
+from ecgscroll.ec57 import episode_rate
+from ecgscroll.intervals import Interval, Union, shared_length
+from ecgscroll.reference import StEpisode
+from ecgscroll.sources import Source, open_source
+from ecgscroll.splits import split_of
+from ecgscroll.stream import Stream
+from ecgscroll.tools.classifiers import flag_ischemia
+from ecgscroll.verifiers import verify
+
+CHUNK_S = 60.0
+Asker = Callable[[Source], list[Interval]]
+
+
+@dataclass
+class Tally:
+    """Counts over excerpts; seconds for durations."""
+
+    found: int = 0
+    reference: int = 0
+    right: int = 0
+    called: int = 0
+    shared_s: float = 0.0
+    reference_s: float = 0.0
+    called_s: float = 0.0
+    late_found: int = 0
+    late: int = 0
+    quiet_called: int = 0
+    quiet_s: float = 0.0
+    scores: list[float] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """Sum two tallies."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
+def whole(source: Source) -> list[Interval]:
+    """Episodes as the tool tells them at the recording's end."""
+    stream = Stream(source)
+    stream.advance(stream.total)
+    return _asked(stream, 0.0, stream.total)
+
+
+def passing(source: Source) -> list[Interval]:
+    """What the tool says of each minute once that minute has passed."""
+    stream, said = Stream(source), []
+    while not stream.ended:
+        t0, t1 = stream.advance(CHUNK_S)
+        said += _asked(stream, t0, t1)
+    return list(Union(said, join_s=1.0).intervals())
+
+
+def _asked(stream: Stream, t0: float, t1: float) -> list[Interval]:
+    listed = flag_ischemia(stream.beats, t0, t1)["episodes"] or []
+    return list(Union(tuple(span) for span in listed).intervals())
+
+
+def compare(source: Source, ask: Asker) -> Tally:
+    """Compare one excerpt's called spans with its annotated episodes."""
+    reference = source.reference
+    assert reference is not None
+    total = source.recording.duration
+    called = ask(source)
+    truth = list(Union((e.start, e.stop) for e in reference.st).intervals())
+    under_way = [span for span in truth if span[0] == 0.0]
+    proper = [span for span in truth if span[0] > 0.0]
+    counted = [span for span in called if not _within(span, under_way) or _within(span, proper)]
+    rate, precision = episode_rate(proper, counted, "st", _extrema(proper, reference.st))
+    free = _outside(called, under_way)
+    episodes = SimpleNamespace(value=tuple(truth), events=tuple(truth), details=reference.st)
+    written = [{"type": "ischemia", "t0": a, "t1": b} for a, b in called]
+    score = verify(SimpleNamespace(task="ischemia", duration=total, truth=episodes), written)
+    return Tally(
+        found=rate.true_positive,
+        reference=rate.reference,
+        right=precision.true_positive,
+        called=precision.detected,
+        shared_s=shared_length(Union(proper), free),
+        reference_s=Union(proper).length(),
+        called_s=free.length(),
+        late_found=sum(bool(_within(span, called)) for span in under_way),
+        late=len(under_way),
+        quiet_called=0 if truth else len(called),
+        quiet_s=0.0 if truth else total,
+        scores=[score.value],
+    )
+
+
+def _within(span: Interval, others: Iterable[Interval]) -> bool:
+    return any(min(span[1], b) > max(span[0], a) for a, b in others)
+
+
+def _outside(spans: Iterable[Interval], removed: Sequence[Interval]) -> Union:
+    """Return spans without the time that starts at 0 and is removed."""
+    end = max((stop for _, stop in removed), default=0.0)
+    return Union((max(start, end), stop) for start, stop in spans if stop > end)
+
+
+def _extrema(spans: Iterable[Interval], episodes: Iterable[StEpisode]) -> list[float | None]:
+    """Return when the deepest noted deviation of each span was, in seconds."""
+    noted = [(abs(mv), time) for e in episodes for time, mv in e.extrema]
+    inside = [[n for n in noted if start <= n[1] <= stop] for start, stop in spans]
+    return [max(found)[1] if found else None for found in inside]
+
+
+def tallies(data: Path, ask: Asker) -> dict[str, Tally]:
+    """Return the sums of each side of the split, and of both."""
+    sums = {"train": Tally(), "test": Tally(), "all 33": Tally()}
+    for header in sorted((data / "qtdb").glob("sele*.hea")):
+        side = split_of("qtdb", header.stem)
+        one = compare(open_source(data / "qtdb", header.stem, "qtdb"), ask)
+        for name in (side or "test", "all 33"):
+            sums[name].add(one)
+    return sums
+
+
+def add_rows(data: Path, table: Table) -> None:
+    """Put the rows of this measure into the table of accuracy."""
+    for ask in (whole, passing):
+        for side, tally in tallies(data, ask).items():
+            where = f"qtdb sele*, {side}, {ask.__name__}"
+            table.add_row("ST episodes", where, *_episodes(tally))
+            table.add_row("ST duration", where, *_durations(tally))
+
+
+def _episodes(tally: Tally) -> tuple[str, str, str]:
+    hours = tally.quiet_s / 3600
+    return (
+        f"Se {tally.found}/{tally.reference}",
+        f"+P {tally.right}/{tally.called}",
+        f"under way {tally.late_found}/{tally.late}; quiet {tally.quiet_called} in {hours:.2f} h",
+    )
+
+
+def _durations(tally: Tally) -> tuple[str, str, str]:
+    return (
+        f"Se {_percent(tally.shared_s, tally.reference_s)}",
+        f"+P {_percent(tally.shared_s, tally.called_s)}",
+        f"F1 at IoU 0.75 {np.mean(tally.scores):.3f}",
+    )
+
+
+def _percent(part: float, whole_s: float) -> str:
+    return f"{100 * part / whole_s:.1f}" if whole_s else "-"
