@@ -18,11 +18,11 @@ from ischemia import compare
 from rich.console import Console
 from rich.table import Table
 
-from ecgscroll.intervals import Interval, Union
+from ecgscroll.catalogue.splits import split_of
+from ecgscroll.causal.sources import Source, open_source
+from ecgscroll.scoring.intervals import Interval, Union
 from ecgscroll.signals import ischemia, st_course
 from ecgscroll.signals.beats import Beats
-from ecgscroll.sources import Source, open_source
-from ecgscroll.splits import split_of
 
 GRID: tuple[tuple[ModuleType, str, tuple[float, ...]], ...] = (
     (ischemia, "DEVIATION_MV", (0.08, 0.09, 0.10, 0.11, 0.12)),

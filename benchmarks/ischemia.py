@@ -1,6 +1,6 @@
 """ST episodes found in the waveform, against the excerpts of the European ST-T database in qtdb.
 
-Counted by EC57 (``ecgscroll/ec57.py``, the ST rule) on the union over leads. An episode under way
+Counted by EC57 (``ecgscroll/scoring/ec57.py``, the ST rule) on the union over leads. An episode under way
 at an excerpt's start has no baseline there: its time, and what is called in it, are counted apart.
 Each excerpt is asked twice: once at its end about the whole (``whole``), and, as an agent that
 never looks back, about every 60 s as they pass (``passing``).
@@ -16,14 +16,14 @@ from types import SimpleNamespace
 import numpy as np
 from rich.table import Table
 
-from ecgscroll.ec57 import episode_rate
-from ecgscroll.intervals import Interval, Union, shared_length
-from ecgscroll.reference import StEpisode
-from ecgscroll.sources import Source, open_source
-from ecgscroll.splits import split_of
-from ecgscroll.stream import Stream
+from ecgscroll.catalogue.splits import split_of
+from ecgscroll.causal.sources import Source, open_source
+from ecgscroll.causal.stream import Stream
+from ecgscroll.records.reference import StEpisode
+from ecgscroll.scoring.ec57 import episode_rate
+from ecgscroll.scoring.intervals import Interval, Union, shared_length
+from ecgscroll.scoring.verifiers import verify
 from ecgscroll.tools.classifiers import flag_ischemia
-from ecgscroll.verifiers import verify
 
 CHUNK_S = 60.0
 Asker = Callable[[Source], list[Interval]]

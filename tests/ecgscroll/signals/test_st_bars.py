@@ -11,11 +11,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from ecgscroll.ec57 import episode_rate
-from ecgscroll.intervals import Union
-from ecgscroll.sources import open_source
-from ecgscroll.splits import split_of
-from ecgscroll.stream import Stream
+from ecgscroll.catalogue.splits import split_of
+from ecgscroll.causal.sources import open_source
+from ecgscroll.causal.stream import Stream
+from ecgscroll.scoring.ec57 import episode_rate
+from ecgscroll.scoring.intervals import Union
 from ecgscroll.tools.classifiers import flag_ischemia
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
