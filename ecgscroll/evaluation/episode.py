@@ -16,7 +16,7 @@ from ecgscroll.policy import Policy
 
 def _plain(value: Any) -> Any:
     """Return NumPy's numbers as Python's: a policy may compute its calls' arguments."""
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return value.item()
     raise TypeError
 
