@@ -5,6 +5,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DATA ?= $(or $(ECGSCROLL_DATA),$(firstword $(wildcard data ../shared/data)))
 RUNS ?= runs
+MITDB := $(firstword $(wildcard $(DATA)/mitdb/*.dat))
+CORE := $(firstword $(foreach db,mitdb afdb ltafdb edb,$(wildcard $(DATA)/$(db)/*.atr)))
+COMMA := ,
 WORKERS ?= 2
 export ECGSCROLL_CACHE ?= $(CURDIR)/.cache
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -16,8 +19,8 @@ RULE := $(BIN)/ecgscroll run --policy rule --workers $(WORKERS)
 # Real recordings where there are some, else the embedded synthetic default; run again, it resumes.
 run: $(VENV)/.core
 ifneq ($(DATA),)
-	$(RULE) --data "$(DATA)" --tasks pvc_burden,rare_event --databases mitdb --out $(RUNS)/mitdb
-	$(RULE) --data "$(DATA)" --dx reference --set published --scoring published --out $(RUNS)/published-reference
+	$(RULE) --data "$(DATA)" $(if $(MITDB),--tasks pvc_burden$(COMMA)rare_event --databases mitdb,--set all --limit 24) --out $(RUNS)/signals
+	$(if $(CORE),$(RULE) --data "$(DATA)" --dx reference --set published --scoring published --out $(RUNS)/published-reference)
 else
 	$(RULE) --dx signal --set supplementary --out $(RUNS)/synthetic-signal
 	$(RULE) --dx reference --set supplementary --out $(RUNS)/synthetic-reference

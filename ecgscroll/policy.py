@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol, runtime_checkable
 
-from ecgscroll.errors import ConfigError
+from ecgscroll.errors import ConfigError, EcgScrollError
 
 GROUP = "ecgscroll.policies"
 
@@ -56,7 +58,7 @@ def policy_class(spec: str) -> type:
         found = getattr(import_module(module_name), class_name)
     except AttributeError:
         raise ConfigError(f"The module {module_name!r} has no class {class_name!r}.") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = f"{type(error).__name__}: {error}"
         raise ConfigError(f"The policy {spec!r} cannot be imported ({reason}).") from error
     return _checked(spec, found)
@@ -75,11 +77,12 @@ def load_policy(spec: str, **options: Any) -> Policy:
     Raises
     ------
     ConfigError
-        As `policy_class`, or if the class takes no such option.
+        As `policy_class`, or if the class takes no such option or raises.
     """
     found = policy_class(spec)
     _check_options(spec, found, options)
-    policy: Policy = found(**options)
+    with _blamed_on(spec):
+        policy: Policy = found(**options)
     return policy
 
 
@@ -87,15 +90,40 @@ def fingerprint(spec: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a policy's behaviour depends on beyond its options, for the record.
 
     A class may say so in a class method ``fingerprint(**options)`` that returns what JSON can
-    carry: thresholds, the hash of a prompt, the revision of a model. Errors as `load_policy`.
+    carry: thresholds, the hash of a prompt, the revision of a model. Errors as `load_policy`, and
+    for a fingerprint that JSON cannot carry.
     """
     found = policy_class(spec)
     describe = getattr(found, "fingerprint", None)
     if describe is None:
         return {}
     _check_options(spec, found, options)
-    described: dict[str, Any] = describe(**options)
+    with _blamed_on(spec):
+        described = describe(**options)
+    if not isinstance(described, dict) or not is_plain(described):
+        raise ConfigError(f"The fingerprint of {spec!r} must be a dict that JSON can carry.")
     return described
+
+
+def is_plain(value: Any) -> bool:
+    """Whether JSON can carry a value; NaN and infinities it cannot."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+@contextmanager
+def _blamed_on(spec: str) -> Iterator[None]:
+    """Turn whatever a policy's own code raises into one sentence."""
+    try:
+        yield
+    except EcgScrollError:
+        raise
+    except (Exception, SystemExit) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"The policy {spec!r} cannot be made ({reason}).") from error
 
 
 def _check_options(spec: str, found: type, options: Mapping[str, Any]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,22 @@ def real_data_dir() -> Path | None:
         if candidate and Path(candidate).is_dir():
             return Path(candidate)
     return None
+
+
+def processor_seconds(call: Callable[[], object]) -> float:
+    """Least processor time of three calls; what else the machine does hardly counts."""
+    spent = []
+    for _ in range(3):
+        start = time.process_time()
+        call()
+        spent.append(time.process_time() - start)
+    return max(min(spent), 1e-4)
+
+
+@pytest.fixture
+def growth() -> Callable[[Callable[[], object], Callable[[], object]], float]:
+    """How many times the processor time of one call another takes."""
+    return lambda small, large: processor_seconds(large) / processor_seconds(small)
 
 
 @pytest.fixture(scope="session")

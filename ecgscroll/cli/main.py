@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from ecgscroll.cli.check import check
 from ecgscroll.cli.instances import instances
@@ -22,22 +24,46 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _help_of(docstring: str) -> str:
+    """Return paragraphs that fill the terminal's lines, with brackets that are no markup."""
+    paragraphs = inspect.cleandoc(docstring).split("\n\n")
+    return escape("\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs))
+
+
 for verb in (prepare, instances, synth, run, rescore, check):
-    app.command()(verb)
+    app.command(help=_help_of(verb.__doc__ or ""))(verb)
 
 
 def main() -> None:
-    """Run the command line; exit 2 with one sentence on a user's mistake, 130 on Ctrl-C."""
+    """Run the command line; exit 2 with one sentence on a mistake, 130 on Ctrl-C."""
     try:
         app()
     except EcgScrollError as error:
-        Console(stderr=True, soft_wrap=True).print(str(error), style="red", markup=False)
+        _say(str(error))
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        _say(_system_error(error))
+        sys.exit(2)
+
+
+def _say(sentence: str) -> None:
+    Console(stderr=True, soft_wrap=True).print(sentence, style="red", markup=False)
+
+
+def _system_error(error: OSError) -> str:
+    """Say what the system refused: a full disk, a folder that is another's, a broken one."""
+    where = f" ({error.filename})" if error.filename is not None else ""
+    return (
+        f"The system refused to read or write{where}: {error.strerror or error}. Mend that, then "
+        "run the same command again; what was finished is kept."
+    )
 
 
 if __name__ == "__main__":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,7 +26,7 @@ from ecgscroll.evaluation.run import Progress as Told
 from ecgscroll.evaluation.run import evaluate
 from ecgscroll.evaluation.selection import find_data, read_ids, select
 from ecgscroll.evaluation.table import print_summary
-from ecgscroll.policy import fingerprint
+from ecgscroll.policy import fingerprint, is_plain
 
 PolicyName = Annotated[str, typer.Option(help="A registered policy's name, or module:Class.")]
 Out = Annotated[Path, typer.Option(help="Folder of the run; a run that was stopped goes on.")]
@@ -37,7 +38,11 @@ Tasks = Annotated[str, typer.Option(help="Tasks, with commas between.", show_def
 Databases = Annotated[str, typer.Option(help="Databases, with commas between.", show_default="all")]
 ChosenSet = Annotated[
     Literal["core", "published", "supplementary", "all"] | None,
-    typer.Option("--set", help="Set of instances.", show_default="core; of synthetic data, all"),
+    typer.Option(
+        "--set",
+        help="Set of instances.",
+        show_default="core; of synthetic recordings, supplementary",
+    ),
 ]
 Ids = Annotated[
     Path | None, typer.Option(help="File of instance ids, one a line, text or JSON Lines.")
@@ -93,7 +98,8 @@ def run(
     say = Console(stderr=True, soft_wrap=True)
     sys.path.append(str(Path.cwd()))  # for a module:Class that lies here
     options = parse_options(policy_option or ())
-    found = fingerprint(policy, options)
+    with _stdout_kept():
+        found = fingerprint(policy, options)
     folder, synthetic = find_data(data)
     if synthetic:
         say.print("There are no recordings here (--data): taking synthetic ones.", style="yellow")
@@ -118,7 +124,7 @@ def run(
         instances=tuple(one.id for one in chosen),
         data=data_digest({one.id: one.truth.digest() for one in chosen if one.truth}),
     )
-    with _interruptible(say, out), _progress(say, len(chosen)) as told:
+    with _interruptible(say, out), _stdout_kept(), _progress(say, len(chosen)) as told:
         summary = evaluate(config, chosen, folder, RunFolder(out), workers, told)
     if as_json:
         sys.stdout.write(json.dumps(summary) + "\n")
@@ -159,6 +165,8 @@ def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
             options[key] = yaml.safe_load(text)
         except yaml.YAMLError:
             raise ConfigError(f"The value of {pair!r} cannot be read; put it in quotes.") from None
+        if not is_plain(options[key]):
+            raise ConfigError(f"The value of {pair!r} is not one that JSON has; put it in quotes.")
     return options
 
 
@@ -200,6 +208,20 @@ def _interruptible(say: Console, out: Path) -> Iterator[None]:
         raise typer.Exit(130) from None
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _stdout_kept() -> Iterator[None]:
+    """Keep standard output for results: what a policy or its children print goes to the errors."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 @contextmanager

@@ -177,7 +177,9 @@ def _check_names(
 
 
 def _number(name: str, value: object) -> float:
-    """Return a finite float; a bool or a string is no number."""
+    """Return a finite float; a bool or a string is no number, an observed cursor is one."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise BadCallError(f"{name} must be a number, not {kind_of(value)}.")
     try:

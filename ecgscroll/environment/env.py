@@ -168,6 +168,8 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
         ------
         EpisodeOverError
             Before `reset`, and after the episode has ended.
+        DataError
+            If the recording turns out to be damaged where the call looks: no call is to blame.
         """
         episode = self._episode
         if episode is None or self.ended:

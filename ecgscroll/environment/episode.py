@@ -19,6 +19,7 @@ from ecgscroll.scoring.ledger import Ledger
 from ecgscroll.signals.cues import profile
 from ecgscroll.tasks import Task
 from ecgscroll.tools.registry import Dx, run_tool, tool_names
+from ecgscroll.tools.signal import NO_WAVEFORM
 
 Rewind: TypeAlias = Literal["costed", "forbidden"]
 Result: TypeAlias = dict[str, Any]
@@ -136,7 +137,16 @@ class Episode:
         result = {**_span(t0, t1), "cue": self.task.cue, **seen, "beats": self.stream.beats_source}
         if abs(t1 - t0 - action.duration) > _SHOWN_S:
             result["clamped"] = True
+        if seen["peak"] is None:
+            nulls = [name for name, value in seen.items() if value is None]
+            result["reasons"] = dict.fromkeys(nulls, self._why_no_cue())
         return result
+
+    def _why_no_cue(self) -> str:
+        annotated_only = self.stream.beats_source == "reference"
+        if annotated_only and self.task.cue == "st_deviation":
+            return NO_WAVEFORM
+        return "too few beats in this span to measure the cue"
 
     def _measure(self, action: Measure) -> Result:
         self._check_tool(action.tool)

@@ -15,6 +15,8 @@ from typing import Any, Literal
 from ecgscroll.environment.episode import Rewind
 from ecgscroll.environment.parameters import Budget
 
+_LONGEST_SHOWN = 200  # characters of both values of a difference
+
 Source = Literal["reference", "signal"]
 Scoring = Literal["committed", "published"]
 
@@ -60,12 +62,17 @@ class RunConfig:
 
     def digest(self) -> str:
         """SHA-256 of the canonical JSON."""
-        return _sha256(json.dumps(self.to_dict(), sort_keys=True))
+        return digest_of(self.to_dict())
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RunConfig:
         """Rebuild what `to_dict` gave."""
         return cls(**{**values, "instances": tuple(values["instances"])})
+
+
+def digest_of(plain: Mapping[str, Any]) -> str:
+    """SHA-256 of a configuration's plain values, whichever version wrote them."""
+    return _sha256(json.dumps(plain, sort_keys=True))
 
 
 def data_digest(truths: Mapping[str, str]) -> str:
@@ -94,7 +101,9 @@ def provenance(data: Path | None) -> dict[str, Any]:
 
 def _difference(name: str, old: Any, new: Any) -> str:
     if name != "instances":
-        return f"{name} was {json.dumps(old)}, now {json.dumps(new)}"
+        was, now = json.dumps(old), json.dumps(new)
+        short = len(was) + len(now) <= _LONGEST_SHOWN
+        return f"{name} was {was}, now {now}" if short else f"{name} is another one now"
     changed = sorted(set(old) ^ set(new))
     example = f", such as {changed[0]}" if changed else " in another order"
     return f"instances were {len(old)}, now {len(new)}{example}"

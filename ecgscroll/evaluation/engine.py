@@ -79,7 +79,7 @@ def run_pool(
     ConfigError
         If ``make`` refuses in a worker.
     EcgScrollError
-        If workers die before they play anything.
+        If workers die before they play anything, or an episode cannot be kept.
     """
     queue = deque(deque(group) for group in groups)
     seats = [_Seat(make) for _ in range(min(workers, sum(map(len, groups))))]
@@ -220,7 +220,12 @@ def _work(pipe: Connection, make: MakePlay) -> None:
             instance = pipe.recv()
         except EOFError:
             return
-        pipe.send(("done", play(instance)))
+        try:
+            note = play(instance)
+        except OSError as error:  # a full disk: the next episode would fare no better
+            pipe.send(("raised", f"An episode could not be kept ({error}); mend that, run again."))
+            return
+        pipe.send(("done", note))
 
 
 def _end_with_parent() -> None:

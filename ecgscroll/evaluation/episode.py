@@ -9,11 +9,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium
+import numpy as np
 
 from ecgscroll.policy import Policy
 
+
+def _plain(value: Any) -> Any:
+    """Return NumPy's numbers as Python's: a policy may compute its calls' arguments."""
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return value.item()
+    raise TypeError
+
+
 # One encoder for every step: json.dumps with options builds a new one at each call.
-_STRICT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_STRICT = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_plain)
+_LONGEST_MESSAGE = 2000  # characters; a client's may hold a whole page
 
 Info = Mapping[str, Any]
 
@@ -47,17 +57,27 @@ class Played:
 def play(env: gymnasium.Env[Any, Any], policy: Policy, seed: int) -> Played:
     """Let a policy play one episode to its end.
 
-    Whatever the policy or the environment raises ends the episode with an ``error``; what was
-    played until then is kept.
+    Whatever the policy or the environment raises, Ctrl-C aside, ends the episode with an
+    ``error``; what was played until then is kept.
     """
     played = Played()
     try:
         _play(env, policy, seed, played)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit, or the cancelling of an asynchronous client
         played.ended = "error"
-        where = f"at step {len(played.lines) + 1}"
-        played.error = f"{type(error).__name__} {where}: {error}"
+        played.error = f"{type(error).__name__} at step {len(played.lines) + 1}: {_said(error)}"
     return played
+
+
+def _said(error: BaseException) -> str:
+    """Return an error's message, however large it is, and if it has one."""
+    try:
+        text = str(error)
+    except Exception:
+        return "(its message cannot be read)"
+    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}..."
 
 
 def _play(env: gymnasium.Env[Any, Any], policy: Policy, seed: int, played: Played) -> None:

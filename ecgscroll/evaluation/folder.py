@@ -1,7 +1,8 @@
 """A run's folder: its configuration, a transcript per episode, the results assembled from them.
 
 The transcripts are the only state. Each is written whole, atomically, when its episode ends, and
-its last line carries the results row; so a kill at any moment loses only episodes under way.
+its last line carries the results row; so a kill at any moment loses only episodes under way. A
+transcript that is damaged, or of another configuration, counts as not played.
 """
 
 from __future__ import annotations
@@ -11,16 +12,21 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from ecgscroll.errors import ConfigError, DataError
-from ecgscroll.evaluation.config import RunConfig, differences
+from ecgscroll.evaluation.config import RunConfig, differences, digest_of
 from ecgscroll.files import write_atomic
 
 Row = dict[str, Any]
 _BLOCK = 1 << 16
+_END = {"row", "ledger", "latency", "events"}
+_ROW = {"task", "database", "patient", "duration_s", "cursor_s", "ended", "error", "truth"} | {
+    "score", "answer", "steps", "skims", "measures", "writes", "rewinds", "errors",
+}  # fmt: skip
 
 
 class RunFolder:
@@ -93,6 +99,8 @@ class RunFolder:
         try:
             stored: dict[str, Any] = json.loads(target.read_bytes())
             RunConfig.from_dict(stored["config"])
+            if stored["digest"] != digest_of(stored["config"]):
+                raise ValueError("edited since the run began")
         except FileNotFoundError:
             raise DataError(f"{self.path} holds no run: there is no config.json.") from None
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -109,12 +117,23 @@ class RunFolder:
         return self.episodes / f"{name}.jsonl"
 
     def last_line(self, instance: str) -> dict[str, Any] | None:
-        """Last line of an episode's transcript, or None if it has not been played to an end."""
+        """Last line of an episode's transcript, or None if it has not been played to an end.
+
+        Errors as `stored`.
+        """
+        played = {"instance": instance, "config": self._digest}
         try:
-            end: dict[str, Any] = json.loads(_last_line(self.episode_path(instance)))
-            return end if end["row"]["instance"] == instance else None
-        except (OSError, ValueError, KeyError, TypeError):
+            with self.episode_path(instance).open("rb") as handle:
+                start, end = json.loads(handle.readline()), json.loads(_last_line(handle))
+            whole = start == played and end["row"]["instance"] == instance
+            return end if whole and end["row"].keys() >= _ROW and end.keys() >= _END else None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
+
+    @cached_property
+    def _digest(self) -> str:
+        digest: str = self.stored()["digest"]
+        return digest
 
     def row(self, instance: str) -> Row | None:
         """Results row of an episode, or None if it has not been played to an end."""
@@ -123,8 +142,9 @@ class RunFolder:
 
     def sweep(self) -> None:
         """Remove what writes that were killed half-way have left; call it under the lock."""
-        for left in self.path.rglob(".*.part"):
-            left.unlink(missing_ok=True)
+        for folder in (self.path, self.episodes):  # its own files: others' runs may lie below
+            for left in folder.glob(".*.part"):
+                left.unlink(missing_ok=True)
 
     def append_timing(self, note: Mapping[str, Any]) -> None:
         """Add a line to ``timing.jsonl``, the one place for wall time."""
@@ -151,13 +171,12 @@ def read_rows(source: Path) -> list[Row]:
         raise DataError(f"{source} cannot be read ({error}); run it again to mend it.") from None
 
 
-def _last_line(path: Path) -> bytes:
+def _last_line(handle: BinaryIO) -> bytes:
     """Last line of a file, read from its end: a transcript can be megabytes long."""
-    with path.open("rb") as handle:
-        position = handle.seek(0, os.SEEK_END)
-        tail = b""
-        while position and b"\n" not in tail[:-1]:
-            step = min(_BLOCK, position)
-            position = handle.seek(position - step)
-            tail = handle.read(step) + tail
+    position = handle.seek(0, os.SEEK_END)
+    tail = b""
+    while position and b"\n" not in tail[:-1]:
+        step = min(_BLOCK, position)
+        position = handle.seek(position - step)
+        tail = handle.read(step) + tail
     return tail.rstrip(b"\n").rpartition(b"\n")[2]

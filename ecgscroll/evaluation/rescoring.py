@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ecgscroll.errors import DataError
+from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.evaluation.folder import RunFolder, write_rows
 from ecgscroll.evaluation.outcome import Outcome, read_outcomes
 from ecgscroll.evaluation.player import scored
@@ -31,10 +31,14 @@ def rescore(folder: RunFolder, out: Path, **parameters: Any) -> dict[str, Any]:
 
     Raises
     ------
+    ConfigError
+        If ``out`` is the run's own folder, or a parameter is out of its range.
     DataError
         If the folder holds no run, or no episode of it has ended.
     """
     config = folder.config()
+    if out.resolve() == folder.path.resolve():
+        raise ConfigError(f"{out} holds the run's own results; choose another --out for new ones.")
     given = {name: value for name, value in parameters.items() if value is not None}
     given = {"scoring": config.scoring, **given}
     outcomes = [scored_anew(outcome, given) for outcome in read_outcomes(folder)]

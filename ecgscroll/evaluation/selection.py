@@ -81,10 +81,11 @@ def read_ids(source: Path) -> list[str]:
         If the file cannot be read, names nothing, a line is no id, or an id comes twice.
     """
     try:
-        lines = source.read_text(encoding="utf-8").splitlines()
+        lines = source.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"The list of instances {source} cannot be read: {error}.") from None
-    ids = [_id(source, line.strip()) for line in lines if line.strip() and line[0] != "#"]
+    stripped = map(str.strip, lines)
+    ids = [_id(source, line) for line in stripped if line and not line.startswith("#")]
     if not ids:
         raise ConfigError(f"{source} names no instance; write one id a line.")
     twice = sorted({name for name in ids if ids.count(name) > 1})
@@ -98,7 +99,7 @@ def _id(source: Path, line: str) -> str:
         return line
     try:
         name = json.loads(line)["id"]
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, RecursionError):
         name = None
     if not isinstance(name, str):
         raise ConfigError(f"{source} has a line without an instance id: {line[:60]!r}.")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-_PLAIN_WIDTH = 110  # of a pipe or a file, which have no width of their own
+_PLAIN_WIDTH = 110  # of a pipe or a file, which have no width of their own; 80 is enough
 
 
 def print_summary(summary: Mapping[str, Any]) -> None:
@@ -24,32 +24,47 @@ def print_summary(summary: Mapping[str, Any]) -> None:
         f"{summary['hours']:.1f} h read",
         style="bold",
     )
-    console.print(_scores(summary["tasks"]))
-    console.print(_behaviour(summary["tasks"]))
-    console.print(_floors(summary["tasks"]))
+    for table in (_scores, _latency, _behaviour, _floors):
+        console.print(table(summary["tasks"]))
+        console.print()
 
 
 def _scores(tasks: Mapping[str, Any]) -> Table:
-    names = ("n", "errors", "score (95 %)", "errors as 0", "late by, s (quartiles)", "missed")
-    table = _table("Scores", names)
+    table = _table("Scores", ("n", "errors", "score (95 %)", "errors as 0 (95 %)"))
     for task, found in tasks.items():
-        score, late = found["score"], found["latency"]["from_onset"]
-        table.add_row(
-            task,
-            str(found["instances"]),
-            str(found["errors"]),
-            number(score["mean"]) + between(score["low"], score["high"], ".3f"),
-            number(found["with_errors"]["mean"]) if found["errors"] else "",
-            number(late["median"], ".1f") + between(late["q1"], late["q3"], ".1f"),
-            percent(late["missed_share"]),
-        )
+        counts = (str(found["instances"]), str(found["errors"]))
+        both = _scored(found["with_errors"]) if found["errors"] else ""
+        table.add_row(task, *counts, _scored(found["score"]), both)
     return table
+
+
+def _scored(score: Mapping[str, Any]) -> str:
+    return _ranged(number(score["mean"]), number(score["low"]), number(score["high"]))
+
+
+def _latency(tasks: Mapping[str, Any]) -> Table:
+    names = ("events", "missed", "after onset", "after the earliest moment")
+    table = _table("Detected, s: median (quartiles)", names, gap=1)
+    for task, found in tasks.items():
+        late = found["latency"]
+        onset = late["from_onset"]
+        delays = (_delayed(onset), _delayed(late["from_earliest"]))
+        table.add_row(task, str(onset["events"]), percent(onset["missed_share"]), *delays)
+    return table
+
+
+def _delayed(late: Mapping[str, Any]) -> str:
+    return _ranged(*(_seconds(late[name]) for name in ("median", "q1", "q3")))
+
+
+def _seconds(value: float | None) -> str:
+    return number(value, ".0f" if value is not None and abs(value) >= 1000 else ".1f")
 
 
 def _behaviour(tasks: Mapping[str, Any]) -> Table:
     counted = ("skims", "measures", "writes", "rewinds", "errors")
-    names = ("skims", "measures", "writes", "rewinds", "bad calls")
-    table = _table("Per episode", (*names, "empty ledgers", "ended by budget"))
+    names = ("skims", "measures", "writes", "rewinds", "bad\ncalls")
+    table = _table("Per episode", (*names, "empty\nledgers", "ended by\nbudget"))
     for task, found in tasks.items():
         behaviour = found["behaviour"]
         shares = (behaviour.get("empty_ledgers"), behaviour.get("budget_ended"))
@@ -60,19 +75,23 @@ def _behaviour(tasks: Mapping[str, Any]) -> Table:
 
 def _floors(tasks: Mapping[str, Any]) -> Table:
     strategies = list(dict.fromkeys(name for found in tasks.values() for name in found["floors"]))
-    names = ["this run", *(name.replace("_", " ") for name in strategies)]
-    table = _table("What trivial strategies earn on the same instances", names)
+    names = ["this\nrun", *(name.replace("_", "\n") for name in strategies)]
+    table = _table("What trivial strategies earn on the same instances", names, gap=1)
     for task, found in tasks.items():
         floors = (number(found["floors"].get(name)) for name in strategies)
         table.add_row(task, number(found["score"]["mean"]), *floors)
     return table
 
 
-def _table(title: str, columns: tuple[str, ...] | list[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+def _table(title: str, columns: Sequence[str], gap: int = 2) -> Table:
+    """Return a table with so many spaces between columns; at a width of 80 nothing is cut."""
+    table = Table(
+        title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False,
+        pad_edge=False, padding=(0, gap - 1, 0, 0),
+    )  # fmt: skip
     table.add_column("task", no_wrap=True)
     for name in columns:
-        table.add_column(name, justify="right", no_wrap="(" in name)
+        table.add_column(name, justify="right")
     return table
 
 
@@ -81,9 +100,9 @@ def number(value: float | None, form: str = ".3f") -> str:
     return "-" if value is None else f"{value:{form}}"
 
 
-def between(low: float | None, high: float | None, form: str) -> str:
-    """Format an interval to put behind its middle; nothing where there is none."""
-    return "" if low is None or high is None else f" ({low:{form}} to {high:{form}})"
+def _ranged(middle: str, low: str, high: str) -> str:
+    """Format a value with its interval; alone where there is none."""
+    return middle if "-" in (low, high) else f"{middle} ({low} to {high})"
 
 
 def percent(share: float | None) -> str:

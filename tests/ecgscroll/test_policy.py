@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ecgscroll.errors import ConfigError
-from ecgscroll.policy import Policy, load_policy, policy_class, registered_policies
+from ecgscroll.policy import Policy, fingerprint, load_policy, policy_class, registered_policies
 
 
 class Idle:
@@ -76,3 +76,38 @@ def test_half_a_spec_is_refused(spec):
 def test_an_unknown_option_names_the_known():
     with pytest.raises(ConfigError, match=r"'haste'\); it knows: patience"):
         load_policy(f"{HERE}:Idle", haste=1)
+
+
+class Broken(Idle):
+    def __init__(self):
+        raise RuntimeError("no key")
+
+
+class Mistaken(Idle):
+    @classmethod
+    def fingerprint(cls, patience=1):
+        raise LookupError("no prompt")
+
+
+class Unkept(Idle):
+    @classmethod
+    def fingerprint(cls, patience=1):
+        return {"threshold": float("nan")}
+
+
+def test_a_policy_that_cannot_be_made_is_a_sentence():
+    with pytest.raises(ConfigError, match=r"cannot be made \(RuntimeError: no key"):
+        load_policy(f"{HERE}:Broken")
+
+
+@pytest.mark.parametrize(("name", "why"), [("Mistaken", "no prompt"), ("Unkept", "JSON can")])
+def test_a_fingerprint_that_fails_is_a_sentence(name, why):
+    with pytest.raises(ConfigError, match=why):
+        fingerprint(f"{HERE}:{name}", {})
+
+
+def test_a_module_that_exits_is_reported(tmp_path, monkeypatch):
+    (tmp_path / "leaving_policy.py").write_text("raise SystemExit(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match="SystemExit"):
+        policy_class("leaving_policy:Idle")

@@ -14,7 +14,7 @@ from ecgscroll.evaluation.run import evaluate
 from ecgscroll.evaluation.selection import select
 from ecgscroll.scoring.verifiers import verify
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 # Counted apart from this code; the published row says 0.52, 9/23, 0.80, 0.25 and 11/13.
 EXPECTED = {

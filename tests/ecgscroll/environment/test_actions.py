@@ -150,3 +150,14 @@ def test_whatever_arrives_is_a_call_or_a_bad_call(action):
         message = str(error)
     message.encode("utf-8")
     assert len(message) < 600
+
+
+def test_an_observed_cursor_is_a_number():
+    call = {"name": "measure", "arguments": {"tool": "get_st", "t0": 0, "t1": np.array(30.0)}}
+    assert parse_action(call, ("get_st",)).t1 == 30.0
+
+
+@pytest.mark.parametrize("value", [np.array([30.0]), np.array(True), np.array("30"), np.array(1j)])
+def test_another_array_is_no_number(value):
+    with pytest.raises(BadCallError, match="must be a"):
+        parse_action({"name": "skim", "arguments": {"duration": value}}, ())

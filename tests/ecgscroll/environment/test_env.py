@@ -573,3 +573,15 @@ def test_a_waveform_too_slow_for_beats_is_refused(tmp_path):
     write_record(tmp_path / "mine", "r", lines, 900, {"r.dat": bytes(1800)}, fs=30)
     with pytest.raises(ConfigError, match="60 Hz"):
         ecgscroll.make("af_burden/mine/r", data=tmp_path)
+
+
+def test_a_skim_that_can_tell_nothing_says_why(synth_data, tmp_path):
+    for ending in ("hea", "atr"):
+        (tmp_path / "synth").mkdir(exist_ok=True)
+        shutil.copy(synth_data / "synth" / f"ischemia01.{ending}", tmp_path / "synth")
+    env = ecgscroll.make("ischemia/synth/ischemia01", data=tmp_path, dx="reference")
+    env.reset()
+    result = skim(env)
+    assert result["peak"] is None
+    assert set(result["reasons"]) == {"peak", "peak_t0", "peak_t1", "mean"}
+    assert "needs a waveform" in result["reasons"]["peak"]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from ecgscroll.errors import ConfigError
 
@@ -110,3 +114,46 @@ class Slow(Idle):
     def act(self, obs, info):
         time.sleep(self.pause)
         return self.rule.act(obs, info)
+
+
+class Chatty(Idle):
+    """Prints, and so does a child of its."""
+
+    def act(self, obs, info):
+        print("from the policy")
+        subprocess.run(["echo", "from its child"], check=True)
+        return super().act(obs, info)
+
+
+class Cancelled(Idle):
+    """Raises what is no Exception, as a cancelled client does."""
+
+    def act(self, obs, info):
+        raise asyncio.CancelledError
+
+
+class Speechless(Idle):
+    """Raises an error whose message raises."""
+
+    def act(self, obs, info):
+        class MuteError(Exception):
+            def __str__(self):
+                raise ValueError
+
+        raise MuteError
+
+
+class Endless(Idle):
+    """Raises an error with a message of a megabyte."""
+
+    def act(self, obs, info):
+        raise ValueError("x" * 1_000_000)
+
+
+class Counting(Idle):
+    """Acts with NumPy's numbers."""
+
+    def act(self, obs, info):
+        if float(obs["cursor"]) == 0.0:
+            return {"name": "skim", "arguments": {"duration": np.float32(30)}}
+        return super().act(obs, info)

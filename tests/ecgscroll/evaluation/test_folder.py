@@ -13,35 +13,71 @@ from ecgscroll.evaluation.folder import RunFolder, read_rows, write_rows
 CONFIG = RunConfig(policy="rule", instances=("t/d/1", "t/d/2"), data="0")
 
 
+FIELDS = (
+    "task", "database", "patient", "duration_s", "cursor_s", "ended", "error", "truth", "score",
+    "answer", "steps", "skims", "measures", "writes", "rewinds", "errors",
+)  # fmt: skip
+
+
+def start(name, config=CONFIG):
+    return json.dumps({"instance": name, "config": config.digest()}) + "\n"
+
+
 def end(name, **row):
-    return json.dumps({"row": {"instance": name, "error": None, **row}})
+    row = dict.fromkeys(FIELDS) | {"instance": name} | row
+    return json.dumps({"row": row, "ledger": [], "latency": None, "events": []})
 
 
-def test_an_episode_is_read_from_its_last_line(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.episodes.mkdir()
-    folder.episode_path("t/d/1").write_text("{}\n" * 3 + end("t/d/1", score=0.5) + "\n")
+@pytest.fixture
+def folder(tmp_path):
+    """A run's folder that has begun."""
+    begun = RunFolder(tmp_path)
+    begun.begin(CONFIG, {})
+    begun.episodes.mkdir()
+    return begun
+
+
+def test_an_episode_is_read_from_its_last_line(folder):
+    text = start("t/d/1") + "{}\n" * 3 + end("t/d/1", score=0.5) + "\n"
+    folder.episode_path("t/d/1").write_text(text)
     assert folder.row("t/d/1")["score"] == 0.5
 
 
-def test_a_last_line_longer_than_a_block_is_read_whole(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.episodes.mkdir()
+def test_a_last_line_longer_than_a_block_is_read_whole(folder):
     long = "x" * 300_000
-    folder.episode_path("t/d/1").write_text("{}\n" + end("t/d/1", answer=long) + "\n")
+    text = start("t/d/1") + end("t/d/1", answer=long) + "\n"
+    folder.episode_path("t/d/1").write_text(text)
     assert folder.row("t/d/1")["answer"] == long
 
 
-@pytest.mark.parametrize("text", ["", "\n", "{", '{"row": {}}\n', end("t/d/2"), "[1]\n", "null"])
-def test_what_is_no_end_of_this_episode_counts_as_not_played(tmp_path, text):
-    folder = RunFolder(tmp_path)
-    folder.episodes.mkdir()
-    folder.episode_path("t/d/1").write_text(text)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "\n", "{", '{"row": {}}\n', end("t/d/2"), "[1]\n", "null", "[" * 100_000,
+        '{"row": {"instance": "t/d/1", "error": null}}', end("t/d/1").replace("ledger", "leger"),
+        end("t/d/1")[:-30],
+    ],
+)  # fmt: skip
+def test_what_is_no_end_of_this_episode_counts_as_not_played(folder, text):
+    folder.episode_path("t/d/1").write_text(start("t/d/1") + text)
     assert folder.row("t/d/1") is None
 
 
-def test_an_episode_that_is_not_there_counts_as_not_played(tmp_path):
-    assert RunFolder(tmp_path).row("t/d/1") is None
+def test_a_transcript_of_another_configuration_counts_as_not_played(folder):
+    other = RunConfig(policy="other", instances=CONFIG.instances, data="0")
+    folder.episode_path("t/d/1").write_text(start("t/d/1", other) + end("t/d/1"))
+    assert folder.row("t/d/1") is None
+
+
+def test_an_episode_that_is_not_there_counts_as_not_played(folder):
+    assert folder.row("t/d/1") is None
+
+
+def test_an_edited_configuration_is_damaged(folder):
+    target = folder.path / "config.json"
+    target.write_text(target.read_text().replace('"seed": 0', '"seed": 1'))
+    with pytest.raises(DataError, match="edited since the run began"):
+        folder.config()
 
 
 @given(st.lists(st.lists(st.text(min_size=1, max_size=8), min_size=3, max_size=3), max_size=5))
@@ -100,10 +136,12 @@ def test_rows_come_back(tmp_path):
         read_rows(tmp_path / "rows.jsonl")
 
 
-def test_half_written_files_are_swept(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.episodes.mkdir()
+def test_half_written_files_are_swept(folder, tmp_path):
     left = folder.episodes / ".t+d+1.jsonl.abc.part"
     left.write_text("half")
+    others = tmp_path / "another" / "episodes" / ".t+d+1.jsonl.abc.part"
+    others.parent.mkdir(parents=True)
+    others.write_text("under way")
     folder.sweep()
     assert not left.exists()
+    assert others.exists()

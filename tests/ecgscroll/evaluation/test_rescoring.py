@@ -54,6 +54,13 @@ def test_a_folder_without_episodes_says_so(tmp_path, configure):
         rescore(folder, tmp_path / "again")
 
 
+def test_a_runs_own_results_are_not_overwritten(finished):
+    before = finished.results.read_bytes()
+    with pytest.raises(ConfigError, match="the run's own results"):
+        rescore(finished, finished.path / "episodes" / "..", scoring="published")
+    assert finished.results.read_bytes() == before
+
+
 def test_a_wrong_parameter_is_refused(finished, tmp_path):
     with pytest.raises(ConfigError, match="IoU"):
         rescore(finished, tmp_path / "again", iou=2.0)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ecgscroll.errors import ConfigError
+from ecgscroll.errors import ConfigError, EcgScrollError
 from ecgscroll.evaluation.folder import RunFolder, read_rows
 
 FAKES = "evaluation_fakes"
@@ -102,6 +102,37 @@ def test_a_hostile_policy_ends_by_its_budget(tmp_path, play, chosen):
     play(tmp_path, policy=f"{FAKES}:Hostile", instances=chosen[:1])
     (row,) = read_rows(tmp_path / "results.jsonl")
     assert (row["ended"], row["error"], row["errors"]) == ("budget", None, row["steps"])
+
+
+@pytest.mark.parametrize(
+    ("policy", "error"),
+    [
+        ("Cancelled", "CancelledError at step 1: "),
+        ("Speechless", "MuteError at step 1: (its message cannot be read)"),
+        ("Endless", f"ValueError at step 1: {'x' * 2000}..."),
+    ],
+)
+def test_whatever_a_policy_raises_is_an_error_row(tmp_path, play, chosen, policy, error):
+    play(tmp_path, policy=f"{FAKES}:{policy}", instances=chosen[:1])
+    (row,) = read_rows(tmp_path / "results.jsonl")
+    assert row["error"] == error
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_episode_that_cannot_be_kept_ends_the_run(tmp_path, play, chosen, workers):
+    (tmp_path / "episodes").mkdir()
+    (tmp_path / "episodes" / "x").write_text("")
+    blocked = RunFolder(tmp_path).episode_path(chosen[0].id)
+    blocked.mkdir()
+    (blocked / "x").write_text("")
+    with pytest.raises((EcgScrollError, OSError), match=r"directory"):
+        play(tmp_path, workers=workers, instances=chosen[:2])
+
+
+def test_numbers_of_numpy_are_kept_as_numbers(tmp_path, play, chosen):
+    play(tmp_path, policy=f"{FAKES}:Counting", instances=chosen[:1])
+    step = json.loads(RunFolder(tmp_path).episode_path(chosen[0].id).read_text().splitlines()[1])
+    assert step["action"] == {"name": "skim", "arguments": {"duration": 30.0}}
 
 
 def test_a_recording_that_cannot_serve_the_tier_is_an_error_row(tmp_path, play, chosen, recordings):

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -73,6 +77,9 @@ def test_a_policy_beside_the_caller_is_found(basic, tmp_path, monkeypatch):
         (("-o", "profile=strict"), "no profile 'strict'"),
         (("-o", "haste=1"), "haste"),
         (("-o", "profile"), "key=value"),
+        (("-o", "profile=2026-01-01"), "not one that JSON has"),
+        (("-o", "profile=.nan"), "not one that JSON has"),
+        (("--policy", "evaluation_fakes:Endless", "--instances", "nowhere"), "cannot be read"),
         (("--tasks", "stroke"), "no task 'stroke'"),
         (("--budget", "endless"), "no budget 'endless'"),
     ],
@@ -81,6 +88,26 @@ def test_a_mistake_is_one_sentence(basic, arguments, message):
     done = call(*basic, *arguments)
     assert message in str(done.exception)
     assert type(done.exception).__module__ == "ecgscroll.errors"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_a_policy_prints_is_not_in_the_results(basic, workers):
+    command = [sys.executable, "-m", "ecgscroll.cli.main", *map(str, basic), "--json"]
+    command += ["--policy", "evaluation_fakes:Chatty", "--workers", str(workers)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    assert json.loads(done.stdout)["episodes"] > 0
+    assert "from the policy" in done.stderr
+    assert "from its child" in done.stderr
+
+
+def test_what_the_system_refuses_is_a_sentence(basic, tmp_path):
+    (tmp_path / "run" / "results.jsonl").mkdir(parents=True)
+    command = [sys.executable, "-m", "ecgscroll.cli.main", *map(str, basic)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert "The system refused to read or write" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_run_in_which_everything_fails_exits_with_1(basic):
@@ -116,6 +143,18 @@ def test_rescore_prints_tables(basic, tmp_path):
     done = call("rescore", tmp_path / "run", "--out", tmp_path / "new", "--scoring", "published")
     assert "published scoring" in done.stdout
     assert (tmp_path / "new" / "summary.json").exists()
+
+
+@pytest.mark.parametrize(
+    "verb", ["prepare", "instances", "synth", "run", "rescore", "check", "--help"]
+)
+def test_help_is_whole_at_80_columns(verb, monkeypatch):
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 80)
+    done = call(*dict.fromkeys((verb, "--help")))
+    assert done.exit_code == 0
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    if verb == "instances":
+        assert "[[onset, offset]," in done.stdout
 
 
 def test_options_are_read_as_yaml():

@@ -57,6 +57,12 @@ def test_a_list_with_a_mistake_says_which(tmp_path, text, message):
         read_ids(tmp_path / "list")
 
 
+def test_a_list_from_another_system_is_read(tmp_path):
+    text = "\ufeff# mine\r\n\r\nt/d/1\r\n  # two\r\n t/d/2 \r\n"
+    (tmp_path / "list").write_bytes(text.encode())
+    assert read_ids(tmp_path / "list") == ["t/d/1", "t/d/2"]
+
+
 def test_a_list_that_cannot_be_read_says_so(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read"):
         read_ids(tmp_path / "none")

@@ -5,6 +5,7 @@ import pytest
 from ecgscroll.evaluation.outcome import Outcome, StoredInstance, StoredTruth
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.evaluation.table import print_summary
+from ecgscroll.tasks import TASKS
 
 PARAMETERS = {"scoring": "committed"}
 LATE = {"onset_s": [10.0, None], "earliest_s": [4.0, None]}
@@ -79,6 +80,23 @@ def test_a_task_where_everything_failed_can_be_printed(capsys):
     summary = summarise_run([outcome(None, error="lost")], 0, PARAMETERS)
     print_summary({**summary, "config": {"policy": "rule", "dx": None}, "parameters": PARAMETERS})
     assert "af_burden" in capsys.readouterr().out
+
+
+def test_tables_fit_a_terminal(monkeypatch, capsys):
+    late = {"events": 7643, "missed_share": 1.0, "q1": 1234.5, "median": 12345.6, "q3": 23456.7}
+    found = summed(outcome(), outcome(None, error="lost"))["af_burden"]
+    found |= {"instances": 107, "latency": {"from_onset": late, "from_earliest": late}}
+    found["behaviour"] |= dict.fromkeys(("skims", "measures", "writes", "rewinds"), 2880.0)
+    found["floors"]["every_beat"] = 0.5
+    summary = {"episodes": 642, "hours": 9999.0, "tasks": dict.fromkeys(TASKS, found)}
+    monkeypatch.setattr("ecgscroll.evaluation.table._PLAIN_WIDTH", 80)
+    print_summary({**summary, "config": {"policy": "rule", "dx": None}, "parameters": PARAMETERS})
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    for text in (*TASKS, "7643", "107", "12346 (1234 to 23457)", "2880.0", "alternate", "measures"):
+        assert shown.count(text) >= 1
+    assert shown.count("0.500") >= len(TASKS)  # the last column of the floors
 
 
 def test_tasks_keep_their_order():
