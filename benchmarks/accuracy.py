@@ -2,8 +2,7 @@
 
 Run ``python benchmarks/accuracy.py [--data DIR]``; a database that is absent is left out. Every row
 says which records it counts: thresholds were chosen on mitdb DS1, on the training patients of
-ltafdb (datasets/splits.yaml) and, for QRS bounds, on every second record of qtdb that has manual
-marks.
+ltafdb (datasets/splits.yaml) and, for the bounds of waves, on those of qtdb (delineation.py).
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from typing import Any
 import ischemia
 import numpy as np
 import yaml
+from delineation import manual_marks
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -28,7 +28,6 @@ from sleepecg import detect_heartbeats
 from ecgscroll.causal.sources import Source, open_source
 from ecgscroll.causal.stream import Stream
 from ecgscroll.errors import DataError
-from ecgscroll.records.annotations import read_annotations
 from ecgscroll.scoring.ec57 import Rate, compare_beats
 from ecgscroll.signals import rhythm
 from ecgscroll.signals.beats import Beats
@@ -161,65 +160,6 @@ def af_counts(source: Source) -> NDArray[np.int64]:
         truth |= (found.stop > span.start) & (found.stop <= span.stop)
     np.add.at(counts, (truth.astype(int), found.af.astype(int)), 1)
     return counts
-
-
-def manual_marks(data: Path, table: Table) -> None:
-    """PR, QRS, QT and ST level against those from the manual marks of qtdb."""
-    names = sorted(path.stem for path in (data / "qtdb").glob("*.q1c"))
-    for title, chosen in (("every second record (train)", names[::2]), ("the others", names[1::2])):
-        errors: dict[str, list[float]] = {"P": [], "PR": [], "QRS": [], "QT": [], "ST": []}
-        for name in chosen:
-            compare_marks(open_source(data / "qtdb", name, "qtdb"), errors)
-        for what, unit in (("PR", "ms"), ("QRS", "ms"), ("QT", "ms"), ("ST", "mV")):
-            values = np.array(errors[what])
-            known = values[np.isfinite(values)]
-            digits = 3 if unit == "mV" else 1
-            table.add_row(
-                what,
-                f"qtdb q1c, {title}",
-                f"bias {known.mean():.{digits}f} {unit}",
-                f"s.d. {known.std():.{digits}f} {unit}",
-                f"{len(known)} of {len(values)}",
-            )
-
-
-def compare_marks(source: Source, errors: dict[str, list[float]]) -> None:
-    recording = source.recording
-    marks = read_annotations(recording.folder, recording.name, "q1c", recording.fs)
-    beats = all_beats(source)
-    signal = recording.read(0, recording.n_samples)
-    symbol, at = marks.symbol.tolist(), marks.sample
-    for i in range(1, len(symbol) - 1):
-        if symbol[i - 1 : i + 2] not in [["(", c, ")"] for c in "NVAaRLj"]:
-            continue
-        j = int(np.argmin(np.abs(beats.time - at[i] / recording.fs)))
-        if abs(beats.time[j] - at[i] / recording.fs) > 0.1:
-            continue
-        to_ms = 1000 / recording.fs
-        onset, end = at[i - 1], at[i + 1]
-        errors["QRS"].append(beats.qrs_ms[j] - (end - onset) * to_ms)
-        errors["ST"] += (beats.st_mv[j] - st_by_marks(signal, onset, end, recording.fs)).tolist()
-        if symbol[max(0, i - 4) : i - 1] == ["(", "p", ")"]:
-            errors["PR"].append(beats.pr_ms[j] - (onset - at[i - 4]) * to_ms)
-        t_end = next(
-            (
-                at[k + 1]
-                for k in range(i + 2, min(i + 5, len(symbol) - 1))
-                if symbol[k] == "t" and symbol[k + 1] == ")"
-            ),
-            None,
-        )
-        if t_end is not None:
-            errors["QT"].append(beats.qt_ms[j] - (t_end - onset) * to_ms)
-
-
-def st_by_marks(
-    signal: NDArray[np.float32], onset: int, end: int, fs: float
-) -> NDArray[np.float32]:
-    """Level at J+80 ms against the PR segment, both by the manual marks, (n_leads,)."""
-    level = signal[:, end + round(0.07 * fs) : end + round(0.09 * fs) + 1].mean(axis=1)
-    base = signal[:, onset - round(0.024 * fs) : onset - round(0.008 * fs) + 1].mean(axis=1)
-    return np.asarray(level - base)
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +13,10 @@ from ecgscroll.signals.rr import premature
 
 Source = Literal["detected", "reference"]
 Float = NDArray[np.float32]
+Mark = NDArray[np.float16]
 Flag = NDArray[np.bool_]
 
+MARKS = ("p_on_ms", "p_off_ms", "qrs_on_ms", "qrs_off_ms", "t_peak_ms", "t_off_ms")
 PER_LEAD = ("qrs_amp", "st_mv", "t_amp")
 
 
@@ -34,6 +36,8 @@ class Beats:
         (n,) QRS duration, P onset to QRS onset, QRS onset to T end, milliseconds.
     p_ms
         (n,) P peak against the R peak, milliseconds; negative.
+    p_on_ms, p_off_ms, qrs_on_ms, qrs_off_ms, t_peak_ms, t_off_ms
+        (n,) the other marks against the R peak, milliseconds, to half a millisecond.
     p_amp
         (n,) P wave against the PR baseline, millivolts, signed.
     p_present
@@ -56,6 +60,12 @@ class Beats:
     p_amp: Float
     p_present: Float
     qt_ms: Float
+    p_on_ms: Mark
+    p_off_ms: Mark
+    qrs_on_ms: Mark
+    qrs_off_ms: Mark
+    t_peak_ms: Mark
+    t_off_ms: Mark
     qrs_amp: Float
     st_mv: Float
     t_amp: Float
@@ -107,10 +117,10 @@ class Beats:
         gap = np.zeros(n, dtype=bool)
         waveform = {name: np.full(n, np.nan, dtype=np.float32) for name in _WAVEFORM}
         lead_wise = {name: np.full((n, len(leads)), np.nan, dtype=np.float32) for name in PER_LEAD}
+        marks = {name: np.full(n, np.nan, dtype=np.float16) for name in MARKS}
+        values: dict[str, Any] = {**waveform, **marks, **lead_wise}
         early = premature(time, gap)
-        return cls(
-            source, tuple(leads), time, **waveform, **lead_wise, ectopic=early, after_gap=gap
-        )
+        return cls(source, tuple(leads), time, **values, ectopic=early, after_gap=gap)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Beats]) -> Beats:

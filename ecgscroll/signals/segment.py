@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,24 +12,33 @@ from ecgscroll.signals import qrs
 from ecgscroll.signals.beats import Beats
 from ecgscroll.signals.detector import detect
 from ecgscroll.signals.ectopy import ectopy_features, is_ectopic
+from ecgscroll.signals.p_wave import PWaves, p_waves
 from ecgscroll.signals.quality import valid_samples
-from ecgscroll.signals.waves import above_baseline, p_waves, t_waves
+from ecgscroll.signals.steady import steadied
+from ecgscroll.signals.t_wave import TWaves, t_waves
+from ecgscroll.signals.waves import above_baseline
 from ecgscroll.signals.windows import Windows, cut, without_noise
 
 MAX_FS = 500.0
 """Faster signals are averaged down to between 300 Hz and this: no wave of the ECG needs more."""
+
+MAX_BOUNDED_NOISE = 0.12
+"""Noise of the cleanest lead (:func:`ecgscroll.signals.windows.noise_of`), about 8 dB of muscle
+noise, from which no bound is told: there the s.d. of the T end's error exceeds 40 ms."""
 
 
 @dataclass(frozen=True)
 class CutBeats:
     """Beats found and cut out: (n,) times (s) and gaps, windows, QRS bounds, baseline drift.
 
-    ``y`` is the windows' signal above the baseline, (n, L, W) millivolts.
+    ``steady`` holds the windows with noise averaged out, in which the waves are bounded; ``y`` is
+    the windows' own signal above the baseline, (n, L, W) millivolts.
     """
 
     time: NDArray[np.float64]
     after_gap: NDArray[np.bool_]
     windows: Windows
+    steady: Windows
     complexes: qrs.Complexes
     drift: NDArray[np.float32]
     y: NDArray[np.float32]
@@ -60,34 +70,68 @@ def cut_segment(signal: NDArray[np.float32], fs: float, origin: int) -> CutBeats
     found = detect(signal, valid, fs_used)
     time = np.asarray((origin + found.sample * factor + (factor - 1) / 2) / fs, dtype=np.float64)
     windows = without_noise(cut(signal, valid, fs_used, found.sample, found.after_gap))
-    complexes = qrs.bound(windows)
+    steady = steadied(windows)
+    complexes = qrs.bound(steady)
     drift = qrs.baseline_drift(windows, complexes.baseline)
     y = above_baseline(windows, complexes, drift)
-    return CutBeats(time, found.after_gap, windows, complexes, drift, y)
+    return CutBeats(time, found.after_gap, windows, steady, complexes, drift, y)
 
 
 def measure(beats: CutBeats, leads: tuple[str, ...]) -> Beats:
-    """Measure the waves of one beat or more; see each wave's module for method and failures."""
-    windows, complexes = beats.windows, beats.complexes
-    ectopic = is_ectopic(ectopy_features(windows, complexes, beats.y))
-    t = t_waves(windows, complexes, beats.y)
-    p = p_waves(windows, complexes, ~ectopic)
+    """Measure the waves of one beat or more; see each wave's module for method and failures.
+
+    Where every lead is so noisy that averaging does not mend it, waves keep their amplitudes, but
+    have neither bounds nor intervals.
+    """
+    windows, complexes, y = beats.steady, beats.complexes, beats.y
+    ectopic = is_ectopic(ectopy_features(beats.windows, complexes, y))
+    if windows is not beats.windows:
+        y = above_baseline(windows, complexes, beats.drift)
+    t = t_waves(windows, complexes, y, ~ectopic)
+    p = p_waves(beats.windows, windows, complexes, ~ectopic, t.off_ms)
     return Beats(
         source="detected",
         leads=leads,
         time=beats.time,
-        qrs_ms=complexes.width_ms,
-        pr_ms=p.pr_ms,
-        p_ms=p.peak_ms,
+        **_marks(complexes, p, t, bounded=windows.noise.min() <= MAX_BOUNDED_NOISE),
+        p_ms=p.peak_ms.astype(np.float32),
         p_amp=p.amplitude,
         p_present=p.present,
-        qt_ms=t.qt_ms,
         qrs_amp=qrs.amplitude(windows, complexes),
         st_mv=qrs.st_level(windows, complexes, beats.drift, ~ectopic),
         t_amp=t.amplitude,
         ectopic=ectopic,
         after_gap=beats.after_gap,
     )
+
+
+def _marks(
+    complexes: qrs.Complexes, p: PWaves, t: TWaves, *, bounded: bool
+) -> dict[str, NDArray[Any]]:
+    """Marks of every beat against R and the intervals between them, milliseconds."""
+    on, off = complexes.on_ms, complexes.off_ms
+    intervals = {
+        "qrs_ms": _interval(on, off, least=20.0, most=400.0),
+        "pr_ms": _interval(p.on_ms, on, least=40.0, most=480.0),
+        "qt_ms": _interval(on, t.off_ms, least=200.0, most=720.0),
+    }
+    marks = {"p_on_ms": p.on_ms, "p_off_ms": p.off_ms, "qrs_on_ms": on, "qrs_off_ms": off}
+    marks |= {"t_peak_ms": t.peak_ms, "t_off_ms": t.off_ms}
+    found = intervals | {name: mark.astype(np.float16) for name, mark in marks.items()}
+    if not bounded:
+        for values in found.values():
+            values[:] = np.nan
+    return found
+
+
+def _interval(
+    start: NDArray[np.float64], stop: NDArray[np.float64], *, least: float, most: float
+) -> NDArray[np.float32]:
+    """(n,) milliseconds from one mark to another; NaN where no heart has such an interval."""
+    length = stop - start
+    with np.errstate(invalid="ignore"):
+        possible = (length >= least) & (length <= most)
+    return np.where(possible, length, np.nan).astype(np.float32)
 
 
 def averaged_down(signal: NDArray[np.float32], factor: int) -> NDArray[np.float32]:

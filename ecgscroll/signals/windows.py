@@ -12,12 +12,14 @@ from ecgscroll.signals.quality import filled
 
 RATE = 250.0
 """Samples per second of the grid."""
-BEFORE = 90
-"""Grid points before the R peak (360 ms)."""
-AFTER = 160
-"""Grid points after it (640 ms)."""
-CLEAR = 4.5
-"""Least ratio of QRS slope to usual slope; noise has 3.5, 99 % of mitdb's minutes 5 or more."""
+BEFORE = 120
+"""Grid points before the R peak (480 ms)."""
+AFTER = 180
+"""Grid points after it (720 ms)."""
+MAX_NOISE = 0.22
+"""Most noise in a lead that is measured; pure noise has 0.29, 99 % of mitdb's minutes under 0.2."""
+FULL_TRUST, LITTLE_TRUST = 0.10, 0.16
+"""Noise up to which a lead counts fully beside a cleaner one, and from which it does not count."""
 SMOOTH_S = 0.02
 """Width of the moving average before sampling; it cancels 50 Hz mains and most of 60 Hz."""
 
@@ -34,11 +36,14 @@ class Windows:
         (n, L, W) millivolts, NaN where invalid or outside the segment.
     rr_before, rr_after
         (n,) seconds to the beats before and after, NaN where unknown.
+    noise
+        (L,) noise of each lead by :func:`noise_of`, 1 where nothing can be measured.
     """
 
     x: Array
     rr_before: NDArray[np.float64]
     rr_after: NDArray[np.float64]
+    noise: Array
 
     def __len__(self) -> int:
         return len(self.x)
@@ -60,26 +65,37 @@ def cut(
     rr = np.diff(sample) / fs
     rr[after_gap[1:]] = np.nan
     edge = np.array([np.nan])
-    return Windows(
-        _interpolate(smooth, sample, fs), np.concatenate([edge, rr]), np.concatenate([rr, edge])
-    )
+    x = _interpolate(smooth, sample, fs)
+    return Windows(x, np.concatenate([edge, rr]), np.concatenate([rr, edge]), noise_of(x))
+
+
+def noise_of(x: Array) -> Array:
+    """(L,) median slope of (n, L, W) beats over the steepest one within 100 ms of R.
+
+    0.01 to 0.04 in clean leads, 0.09 and 0.15 with muscle noise at 12 and 6 dB; 1 without signal.
+    """
+    if len(x) == 0:
+        return np.ones(x.shape[1], dtype=np.float32)
+    slope = np.abs(np.diff(np.nan_to_num(x), axis=2))
+    core = np.median(slope[:, :, BEFORE - 25 : BEFORE + 25].max(axis=2), axis=0)
+    usual = np.median(np.median(slope[:, :, ::4], axis=2), axis=0)
+    return np.asarray(np.where(core > 0, usual / np.maximum(core, 1e-9), 1.0), dtype=np.float32)
 
 
 def without_noise(windows: Windows) -> Windows:
-    """Blank the leads whose QRS complexes do not stand out, so that nothing is measured there.
-
-    A lead is blanked where the steepest slope within 100 ms of R, in the median beat, is under
-    ``CLEAR`` times the median slope.
-    """
-    if len(windows) == 0:
-        return windows
-    slope = np.abs(np.diff(np.nan_to_num(windows.x), axis=2))
-    core = slope[:, :, BEFORE - 25 : BEFORE + 25].max(axis=2)
-    usual = np.median(slope[:, :, ::4], axis=2)
-    noisy = np.median(core, axis=0) < CLEAR * np.median(usual, axis=0)
+    """Blank the leads whose QRS complexes do not stand out, so that nothing is measured there."""
+    noisy = windows.noise > MAX_NOISE
     if noisy.any():
         windows.x[:, noisy] = np.nan
+        windows.noise[noisy] = 1.0
     return windows
+
+
+def trust(noise: Array) -> Array:
+    """(L,) weight of each lead beside the others: less for a noisy one where a cleaner one is."""
+    weight = np.clip((LITTLE_TRUST - noise) / (LITTLE_TRUST - FULL_TRUST), 0.0, 1.0)
+    weight[noise <= 1.5 * noise.min(initial=1.0)] = 1.0
+    return np.asarray(weight, dtype=np.float32)
 
 
 def _interpolate(smooth: Array, sample: NDArray[np.int64], fs: float) -> Array:

@@ -35,7 +35,7 @@ NO_RR = "no trustworthy R-R interval in the window"
 FEW_RR = "fewer than two trustworthy R-R intervals in the window"
 NO_P = "no P wave found in the window"
 FEW_P = "fewer than three consecutive P waves in the window"
-UNJUDGED_P = "P waves cannot be judged here: too few normal beats or too fast a rate"
+UNJUDGED_P = "P waves cannot be judged: too few normal beats, too fast a rate or too much noise"
 NOT_MEASURED = "no beat of the window could be measured"
 
 
