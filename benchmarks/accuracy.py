@@ -13,7 +13,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from ecgscroll.ec57 import Rate, compare_beats
 from ecgscroll.errors import DataError
 from ecgscroll.signals.beats import Beats
 from ecgscroll.sources import Source, open_source
+from ecgscroll.splits import split_of
 from ecgscroll.stream import Stream
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,9 +42,8 @@ def splits() -> dict[str, Any]:
 
 def records(data: Path, database: str, side: str | None = None) -> Iterator[Source]:
     """Sources of a database, all or those of one side of the split."""
-    patterns = splits()[database][side] if side else ["*"]
     for header in sorted((data / database).glob("*.hea")):
-        if any(fnmatch(header.stem, pattern) for pattern in patterns):
+        if side is None or split_of(database, header.stem) == side:
             with suppress(DataError):  # two headers of afdb have neither signal nor length
                 yield open_source(data / database, header.stem, database)
 
@@ -132,6 +131,7 @@ def atrial_fibrillation(data: Path, table: Table) -> None:
         ("mitdb", None),
         ("cpsc2021", "test"),
         ("cpsc2021", None),
+        ("ltafdb_1h", "test"),
         ("ltafdb_1h", None),
     ):
         if (data / database).is_dir():

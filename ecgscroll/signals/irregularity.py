@@ -14,6 +14,8 @@ before it, to the last bit.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -30,7 +32,12 @@ _UNIT = 4096.0
 
 
 def features(ms: Float, end: Float, ahead_s: ArrayLike = AHEAD_S) -> Float:
-    """Features of each interval, (m, N_FEATURES).
+    """Features of each interval, (m, N_FEATURES): see `feature_blocks`."""
+    return np.concatenate(list(feature_blocks(ms, end, ahead_s)), axis=1)
+
+
+def feature_blocks(ms: Float, end: Float, ahead_s: ArrayLike = AHEAD_S) -> Iterator[Float]:
+    """Features of each interval in blocks of columns, (m, 24) for each span and (m, 1).
 
     Parameters
     ----------
@@ -41,14 +48,11 @@ def features(ms: Float, end: Float, ahead_s: ArrayLike = AHEAD_S) -> Float:
     """
     sums = np.zeros((len(ms) + 1, _COLUMNS), dtype=np.int64)
     np.cumsum(np.rint(quantities(ms) * _UNIT), axis=0, out=sums[1:], dtype=np.int64)
-    out = np.empty((len(ms), N_FEATURES))
-    for k, span in enumerate(SPANS):
+    for span in SPANS:
         low, high = spans(end, span, ahead_s)
-        mean = (sums[high + 1] - sums[low]) / (_UNIT * (high - low + 1))[:, None]
-        out[:, k * _PER_SPAN : (k + 1) * _PER_SPAN] = _of_means(mean)
+        yield _of_means((sums[high + 1] - sums[low]) / (_UNIT * (high - low + 1))[:, None])
     furthest = spans(end, (0, _FULL_AHEAD), ahead_s)[1] - np.arange(len(ms))
-    out[:, -1] = furthest / _FULL_AHEAD
-    return out
+    yield furthest[:, None] / _FULL_AHEAD
 
 
 def spans(

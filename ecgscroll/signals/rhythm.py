@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ecgscroll.signals import rhythm_weights, rr
 from ecgscroll.signals.beats import Beats
-from ecgscroll.signals.irregularity import AHEAD_S, N_FEATURES, features, spans
+from ecgscroll.signals.irregularity import AHEAD_S, N_FEATURES, feature_blocks, spans
 
 Float = NDArray[np.float64]
 Flag = NDArray[np.bool_]
@@ -99,7 +99,11 @@ def hysteresis(score: Float, end: Float) -> Flag:
 def logit(ms: Float, end: Float, ahead_s: float = AHEAD_S) -> Float:
     """(m,) logit of fibrillation for R-R intervals (ms) that end at ``end`` (s)."""
     inner, inner_bias, outer, bias = _network()
-    return np.asarray(np.tanh(features(ms, end, ahead_s) @ inner + inner_bias) @ outer + bias)
+    hidden, row = np.tile(inner_bias, (len(ms), 1)), 0
+    for block in feature_blocks(ms, end, ahead_s):  # a day's features at once would be 100 MB
+        hidden += block @ inner[row : row + block.shape[1]]
+        row += block.shape[1]
+    return np.asarray(np.tanh(hidden) @ outer + bias)
 
 
 @cache
