@@ -12,10 +12,10 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+import fibrillation
 import ischemia
 import numpy as np
 import yaml
@@ -25,16 +25,15 @@ from rich.console import Console
 from rich.table import Table
 from sleepecg import detect_heartbeats
 
+from ecgscroll.catalogue.splits import split_of
 from ecgscroll.causal.sources import Source, open_source
 from ecgscroll.causal.stream import Stream
 from ecgscroll.errors import DataError
 from ecgscroll.scoring.ec57 import Rate, compare_beats
-from ecgscroll.signals import rhythm
 from ecgscroll.signals.beats import Beats
 
 ROOT = Path(__file__).resolve().parents[1]
 PACED = ("102", "104", "107", "217")
-AF_LABELS = ("AFIB", "AFL")
 
 
 def splits() -> dict[str, Any]:
@@ -43,9 +42,8 @@ def splits() -> dict[str, Any]:
 
 def records(data: Path, database: str, side: str | None = None) -> Iterator[Source]:
     """Sources of a database, all or those of one side of the split."""
-    patterns = splits()[database][side] if side else ["*"]
     for header in sorted((data / database).glob("*.hea")):
-        if any(fnmatch(header.stem, pattern) for pattern in patterns):
+        if side is None or split_of(database, header.stem) == side:
             with suppress(DataError):  # two headers of afdb have neither signal nor length
                 yield open_source(data / database, header.stem, database)
 
@@ -122,44 +120,26 @@ def nearest_error_ms(found: NDArray[np.float64], truth: NDArray[np.float64]) -> 
     return np.asarray(error[np.abs(error) <= 150])
 
 
-def fibrillation(data: Path, table: Table) -> None:
-    """AF interval by interval: R-R from annotations where there is no waveform."""
+def atrial_fibrillation(data: Path, table: Table) -> None:
+    """AF by R-R, from annotations where there is no waveform; afdb also without its broken file."""
     for database, side in (
         ("afdb", "test"),
         ("ltafdb", "train"),
         ("ltafdb", "test"),
+        ("mitdb", "train"),
+        ("mitdb", "test"),
         ("mitdb", None),
+        ("cpsc2021", "test"),
         ("cpsc2021", None),
+        ("ltafdb_1h", "test"),
         ("ltafdb_1h", None),
     ):
-        if not (data / database).is_dir():
-            continue
-        counts = np.zeros((2, 2), dtype=np.int64)  # [truth, called]
-        for source in records(data, database, side):
-            if source.reference is not None and source.reference.has_rhythm:
-                counts += af_counts(source)
-        (tn, fp), (fn, tp) = counts
-        where = f"{database}{', ' + side if side else ''}"
-        ppv = tp / max(1, tp + fp)
-        table.add_row(
-            "AF per R-R",
-            where,
-            f"Se {percent(tp / max(1, tp + fn))}",
-            f"Sp {percent(tn / max(1, tn + fp))}",
-            f"+P {percent(ppv)}",
-        )
-
-
-def af_counts(source: Source) -> NDArray[np.int64]:
-    found = rhythm.judge(all_beats(source))
-    counts = np.zeros((2, 2), dtype=np.int64)
-    if found is None or source.reference is None:
-        return counts
-    truth = np.zeros(len(found.stop), dtype=bool)
-    for span in source.reference.af:
-        truth |= (found.stop > span.start) & (found.stop <= span.stop)
-    np.add.at(counts, (truth.astype(int), found.af.astype(int)), 1)
-    return counts
+        if (data / database).is_dir():
+            found = fibrillation.tally(records(data, database, side), all_beats, database)
+            fibrillation.rows(table, f"{database}{', ' + side if side else ''}", found)
+    if (data / "afdb").is_dir():
+        others = (s for s in records(data, "afdb", "test") if s.recording.name != "07162")
+        fibrillation.rows(table, "afdb less 07162", fibrillation.tally(others, all_beats, "afdb"))
 
 
 def main() -> None:
@@ -170,7 +150,7 @@ def main() -> None:
     table = Table("what", "on", "", " ", "note", title="Accuracy of the signal tools")
     if (data / "mitdb").is_dir():
         qrs_and_pvc(data, table)
-    fibrillation(data, table)
+    atrial_fibrillation(data, table)
     if (data / "qtdb").is_dir():
         manual_marks(data, table)
         ischemia.add_rows(data, table)

@@ -1,7 +1,7 @@
 """How well waves are bounded: P, QRS and T marks and the values from them, against manual ones.
 
 Run ``python benchmarks/delineation.py [--data DIR]``. The reference is the first annotator of the
-QT database (``q1c``); thresholds were chosen on the training side (ecgscroll/catalogue/splits.py) alone. As
+QT database (``q1c``); thresholds were chosen on the training side (catalogue/splits.py) alone. As
 in the literature (Martinez et al., IEEE Trans Biomed Eng 51:570, 2004) mean and s.d. are those
 within a record, averaged over records, and the better of the two leads is taken for every mark
 (``better lead``). ``one decision`` is what the tools say: both leads together, nothing chosen

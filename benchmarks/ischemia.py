@@ -1,7 +1,7 @@
 """ST episodes found in the waveform, against the excerpts of the European ST-T database in qtdb.
 
 Counted by EC57 (``ecgscroll/scoring/ec57.py``, the ST rule) on the union over leads. An episode
-under way at an excerpt's start has no baseline there: its time, and what is called in it, are counted apart.
+under way at an excerpt's start has no baseline there: its time and its calls are counted apart.
 Each excerpt is asked twice: once at its end about the whole (``whole``), and, as an agent that
 never looks back, about every 60 s as they pass (``passing``).
 """

@@ -1,42 +1,52 @@
-"""Atrial fibrillation: R-R irregularity that no short period explains, without P waves.
+"""Atrial fibrillation, interval by interval: how R-R intervals repeat, then P waves.
 
-For each interval, over the 41 around it, the median |RR(i) - RR(i+k)| over the median RR is taken
-for lags k = 1 to 4, and the least of the four is kept. Fibrillation is irregular at every lag
-(Moody & Mark, Comput Cardiol 10:227, 1983; Sarkar et al., IEEE Trans Biomed Eng 55:1219, 2008, for
-R-R differences); bigeminy repeats at lag 2, trigeminy at 3, quadrigeminy at 4, and medians pass
-over single ectopic beats. Where there is a waveform, irregular beats of which most have a P wave
-(:mod:`ecgscroll.signals.waves`) are not fibrillation. The thresholds, with hysteresis, were chosen
-on training patients: those of ltafdb for the intervals, mitdb DS1 for the P waves.
+A network of one hidden layer reads how the R-R intervals around each beat repeat
+(:mod:`ecgscroll.signals.irregularity`): up to 60 s back and 30 s ahead, and less ahead where the
+cursor is nearer. Its weights were fitted on the training patients of ltafdb and mitdb and on
+made-up ectopy (``benchmarks/fit_rhythm.py``). Its logit makes episodes by hysteresis, whose
+thresholds were chosen on ltafdb's training patients for episodes and intervals together. Where
+there is a waveform, two more things must agree: the intervals between beats that are not
+ventricular are irregular too, and not nearly every beat around has a P wave
+(:mod:`ecgscroll.signals.waves`), a share chosen on mitdb DS1.
 
-Known failures: flutter with fixed conduction is regular and is missed; frequent multifocal atrial
-ectopy and marked sinus arrhythmia look like fibrillation; episodes under 20 beats are blurred.
+Known failures: flutter with fixed conduction is regular and is missed, and fibrillation whose
+intervals fall into two tight groups (afdb 04936) looks like ectopy; very frequent atrial ectopy
+(ltafdb 103) looks like fibrillation; episodes under ten beats are blurred or missed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import median_filter, uniform_filter1d
 
-from ecgscroll.signals import rr
+from ecgscroll.signals import rhythm_weights, rr
 from ecgscroll.signals.beats import Beats
+from ecgscroll.signals.irregularity import AHEAD_S, N_FEATURES, feature_blocks, spans
 
-WINDOW = 41
-LAGS = (1, 2, 3, 4)
-ENTER, LEAVE = 0.08, 0.05
+Float = NDArray[np.float64]
+Flag = NDArray[np.bool_]
+
+ENTER, LEAVE, UNDECIDED = 0.5, -2.0, -0.75
+"""Logits at which fibrillation begins and ends, and what parts them with nothing to go by."""
+HOLD_S = 60.0
+"""For how long a verdict holds between the thresholds."""
 MIN_INTERVALS = 8
-MAX_P_SHARE, MIN_P_JUDGED = 0.55, 0.2
+MAX_P_SHARE, MIN_P_JUDGED = 0.8, 0.2
+STALE_S = 20.0
+"""Age at which the verdict on the last interval between normal beats says nothing any more."""
+_P_SPAN = (-20, 20)
 
 
 @dataclass(frozen=True)
 class Rhythm:
     """R-R intervals [start, stop) in seconds, (m,), and whether each is fibrillation."""
 
-    start: NDArray[np.float64]
-    stop: NDArray[np.float64]
-    af: NDArray[np.bool_]
+    start: Float
+    stop: Float
+    af: Flag
 
     def seconds(self, t0: float, t1: float) -> tuple[float, float]:
         """Seconds of [t0, t1) that are fibrillation, and that could be judged."""
@@ -44,37 +54,92 @@ class Rhythm:
         length = np.maximum(length, 0.0)
         return float(length[self.af].sum()), float(length.sum())
 
+    def episodes(self) -> list[tuple[float, float]]:
+        """Runs of fibrillation, (onset, offset) in seconds; a gap in the signal ends none."""
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], self.af, [False]]).astype(np.int8)))
+        return [
+            (float(self.start[i]), float(self.stop[j - 1]))
+            for i, j in edges.reshape(-1, 2).tolist()
+        ]
 
-def judge(beats: Beats) -> Rhythm | None:
-    """Judge every R-R interval of ``beats``; ``None`` under eight intervals."""
+
+def judge(beats: Beats, ahead_s: float = AHEAD_S) -> Rhythm | None:
+    """Judge every R-R interval of ``beats``; ``None`` under eight intervals.
+
+    Parameters
+    ----------
+    beats
+        A window of beats. Labels depend on up to 120 s and 17 beats before them.
+    ahead_s
+        Seconds after each interval that may be used, at most 30; 0 is what is known at once.
+    """
     found = rr.intervals(beats.time, beats.after_gap)
     if len(found.ms) < MIN_INTERVALS:
         return None
-    af = hysteresis(irregularity(found.ms))
-    present = beats.p_present[np.searchsorted(beats.time, found.end)]
-    af &= ~(p_wave_share(present) > MAX_P_SHARE)
-    return Rhythm(found.end - found.ms / 1000, found.end, af)
+    score = logit(found.ms, found.end, ahead_s)
+    if beats.has_waveform:
+        at = np.searchsorted(beats.time, found.end)
+        score = np.fmin(score, _between_normal(found, beats.ectopic, at, ahead_s))
+        waves = p_wave_share(beats.p_present[at], found.end, ahead_s)
+        score[waves > MAX_P_SHARE] = -np.inf
+    return Rhythm(found.end - found.ms / 1000, found.end, hysteresis(score, found.end))
 
 
-def p_wave_share(present: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Share of the beats around each that have a P wave; 0 where few can be judged."""
+def hysteresis(score: Float, end: Float) -> Flag:
+    """True from where the score exceeds ``ENTER`` to where it falls under ``LEAVE``.
+
+    Between the two the last verdict holds, for 60 s; then ``UNDECIDED`` parts them.
+    """
+    verdict = (score > ENTER) | (score < LEAVE)
+    last = np.maximum.accumulate(np.where(verdict, np.arange(len(score)), 0))
+    holds = verdict[last] & (end - end[last] <= HOLD_S)
+    return np.asarray(np.where(holds, score[last] > ENTER, score > UNDECIDED))
+
+
+def logit(ms: Float, end: Float, ahead_s: float = AHEAD_S) -> Float:
+    """(m,) logit of fibrillation for R-R intervals (ms) that end at ``end`` (s)."""
+    inner, inner_bias, outer, bias = _network()
+    hidden, row = np.tile(inner_bias, (len(ms), 1)), 0
+    for block in feature_blocks(ms, end, ahead_s):  # a day's features at once would be 100 MB
+        hidden += block @ inner[row : row + block.shape[1]]
+        row += block.shape[1]
+    return np.asarray(np.tanh(hidden) @ outer + bias)
+
+
+@cache
+def _network() -> tuple[Float, Float, Float, float]:
+    """Weights (F, H) and biases (H,) of the hidden layer, then (H,) weights and the bias."""
+    flat = np.array(rhythm_weights.WEIGHTS.split(), dtype=np.float64)
+    table = flat[:-1].reshape(N_FEATURES + 2, -1)
+    return table[:-2], table[-2], table[-1], float(flat[-1])
+
+
+def _between_normal(
+    found: rr.Intervals, ectopic: Flag, at: NDArray[np.intp], ahead_s: float
+) -> Float:
+    """Logit from the intervals between beats that are not ventricular, NaN where there are none.
+
+    An ectopic beat takes the logit of the last such interval before it.
+    """
+    score = np.full(len(found.ms), np.nan)
+    normal = np.flatnonzero(~(ectopic[at] | ectopic[np.maximum(at - 1, 0)]))
+    if len(normal) < MIN_INTERVALS:
+        return score
+    own = logit(found.ms[normal], found.end[normal], ahead_s)
+    last = np.searchsorted(normal, np.arange(len(score)), side="right") - 1
+    known = last >= 0
+    known[known] = (found.end[known] - found.end[normal[last[known]]]) < STALE_S
+    score[known] = own[last[known]]
+    return score
+
+
+def p_wave_share(present: NDArray[np.float32], end: Float, ahead_s: float = AHEAD_S) -> Float:
+    """Share of the 41 beats around each that have a P wave; 0 where few can be judged."""
     judged = np.isfinite(present)
-    count = uniform_filter1d(judged.astype(np.float64), WINDOW, mode="nearest")
-    waves = uniform_filter1d(np.where(judged, present, 0.0), WINDOW, mode="nearest")
-    return np.asarray(np.where(count > MIN_P_JUDGED, waves / np.maximum(count, 1e-9), 0.0))
-
-
-def irregularity(ms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(m,) least over lags of the median relative difference; near 0.02 in sinus, 0.2 in AF."""
-    usual = median_filter(ms, WINDOW, mode="nearest")
-    lags = [np.pad(np.abs(ms[k:] - ms[:-k]), (k // 2, k - k // 2), mode="edge") for k in LAGS]
-    return np.asarray(
-        np.min([median_filter(lag, WINDOW, mode="nearest") for lag in lags], axis=0) / usual
+    low, high = spans(end, _P_SPAN, ahead_s)
+    counted, waved = (
+        np.concatenate([[0], np.cumsum(flag)]) for flag in (judged, judged & (present > 0.5))
     )
-
-
-def hysteresis(score: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """True from where the score reaches ``ENTER`` to where it falls under ``LEAVE``."""
-    state = np.where(score >= ENTER, 1, np.where(score < LEAVE, 0, -1))
-    index = np.where(state >= 0, np.arange(len(state)), 0)
-    return np.asarray(state[np.maximum.accumulate(index)] == 1)
+    count, waves = counted[high + 1] - counted[low], waved[high + 1] - waved[low]
+    enough = count > MIN_P_JUDGED * (high + 1 - low)
+    return np.asarray(np.where(enough, waves / np.maximum(count, 1), 0.0))

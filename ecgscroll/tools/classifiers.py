@@ -21,7 +21,7 @@ Result = dict[str, Any]
 BeatsOf = Callable[[float, float], Beats]
 
 AF_FRAC = 0.5
-BEFORE_S, AFTER_S = 45.0, 30.0
+BEFORE_S, AFTER_S = 150.0, 30.0
 MIN_JUDGED = 0.5
 """Least share of a window that its R-R intervals must cover for a rhythm to be named."""
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ecgscroll.signals.beats import Beats
-from ecgscroll.signals.rhythm import hysteresis, judge
+from ecgscroll.signals.rhythm import Rhythm, hysteresis, judge, logit
 
 
 def af_share(rr_ms):
@@ -53,12 +53,75 @@ def test_too_few_intervals_are_not_judged():
 
 
 def test_hysteresis_holds_between_its_thresholds():
-    score = np.array([0.01, 0.07, 0.09, 0.07, 0.04, 0.07])
-    assert hysteresis(score).tolist() == [False, False, True, True, False, False]
+    score = np.array([-3.0, 0.0, 0.6, 0.0, -2.5, 0.0])
+    assert hysteresis(score, np.arange(6.0)).tolist() == [False, False, True, True, False, False]
+
+
+def test_a_verdict_does_not_hold_for_ever():
+    score, end = np.array([1.0, -1.5, -1.5]), np.array([0.0, 59.0, 61.0])
+    assert hysteresis(score, end).tolist() == [True, True, False]
+
+
+def fibrillation(n=300):
+    return rng().normal(650, 130, n).clip(350)
+
+
+def test_a_label_uses_thirty_seconds_after_it_and_no_more():
+    rr = np.concatenate([np.full(300, 800.0), fibrillation()])
+    time = np.cumsum(rr) / 1000
+    whole = judge(Beats.from_times(time))
+    for cursor in (200.0, 250.0, 300.0):
+        part = judge(Beats.from_times(time[time <= cursor]))
+        sure = part.stop <= cursor - 30.0
+        assert np.array_equal(part.af[sure], whole.af[: len(part.af)][sure])
+
+
+def test_a_label_depends_on_a_bounded_past():
+    rr = np.concatenate([fibrillation(), np.full(200, 800.0), fibrillation()])
+    time = np.cumsum(rr) / 1000
+    whole, late = judge(Beats.from_times(time)), judge(Beats.from_times(time[time > 100]))
+    sure = late.stop > 250.0
+    assert np.array_equal(late.af[sure], whole.af[-len(late.af) :][sure])
+
+
+def test_without_look_ahead_nothing_after_an_interval_counts():
+    rr = np.concatenate([np.full(200, 800.0), fibrillation()])
+    time = np.cumsum(rr) / 1000
+    whole = judge(Beats.from_times(time), ahead_s=0.0)
+    for n in (150, 205, 215, 300):
+        part = judge(Beats.from_times(time[: n + 1]), ahead_s=0.0)
+        assert part.af[-1] == whole.af[n - 1]
+
+
+def test_fibrillation_between_ventricular_beats_only_is_ectopy():
+    rr = np.full(300, 800.0)
+    early = np.flatnonzero(rng().random(299) < 0.35)
+    rr[early] = rng().uniform(380, 620, len(early))
+    time = np.cumsum(rr) / 1000
+    beats = Beats.from_times(time, source="detected", leads=("I",))
+    beats = replace(beats, ectopic=np.isin(np.arange(300), early))
+    assert judge(replace(beats, ectopic=np.zeros(300, bool))).af.mean() > 0.2
+    assert judge(beats).af.mean() < 0.05
+
+
+def test_episodes_are_runs_of_fibrillation():
+    start = np.arange(5.0)
+    found = Rhythm(start, start + 1, np.array([False, True, True, False, True]))
+    assert found.episodes() == [(1.0, 3.0), (4.0, 5.0)]
+
+
+def test_the_same_intervals_give_the_same_logits_whatever_came_before():
+    ms = fibrillation(400)
+    end = np.cumsum(ms) / 1000
+    late, whole = logit(ms[100:], end[100:])[150:], logit(ms, end)[250:]
+    np.testing.assert_allclose(late, whole, rtol=1e-9)
 
 
 @pytest.mark.parametrize(("present", "expected"), [(1.0, 0.0), (0.0, 1.0), (np.nan, 1.0)])
 def test_irregular_beats_with_p_waves_are_not_fibrillation(present, expected):
-    beats = Beats.from_times(np.cumsum(rng().normal(700, 140, 300).clip(350)) / 1000)
-    beats = replace(beats, p_present=np.full(300, present, dtype=np.float32))
+    times = np.cumsum(rng().normal(700, 140, 300).clip(350)) / 1000
+    beats = Beats.from_times(times, source="detected", leads=("I",))
+    beats = replace(
+        beats, ectopic=np.zeros(300, bool), p_present=np.full(300, present, dtype=np.float32)
+    )
     assert judge(beats).af.mean() == pytest.approx(expected, abs=0.05)

@@ -73,7 +73,7 @@ def test_rhythm_of_a_window_of_lost_signal_is_null():
 def test_rhythm_asks_for_bounded_history():
     beats_of = stream_of(detected(np.arange(0, 5000, 0.8)))
     classify_rhythm(beats_of, 4000, 4030)
-    assert min(t0 for t0, _ in beats_of.asked) > 3900
+    assert min(t0 for t0, _ in beats_of.asked) > 3800
 
 
 def test_beats_are_counted_by_type():
