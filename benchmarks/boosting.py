@@ -19,12 +19,12 @@ Tree = tuple[list[tuple[int, int]], Array]
 
 @dataclass(frozen=True)
 class Settings:
-    trees: int = 60
+    trees: int = 80
     depth: int = 4
-    rate: float = 0.15
+    rate: float = 0.1
     ridge: float = 3.0
     least: float = 2.0
-    columns: float = 0.3
+    columns: float = 0.2
     seed: int = 0
 
 

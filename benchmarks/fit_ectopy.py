@@ -145,7 +145,7 @@ def as_module(model: Ensemble, shift: float) -> str:
         "THRESHOLDS": ("In thousandths: is the feature above it?", thresholds),
         "LEAVES": ("Log odds in hundredths, sixteen a tree; first answer highest.", leaves),
     }
-    text = '"""The trees of :mod:`ecgscroll.signals.ectopy`; written by benchmarks/fit_ectopy.py."""\n\n'
+    text = '"""The trees of ectopy.py in numbers; written by benchmarks/fit_ectopy.py."""\n\n'
     text += f"BIAS = {model.bias + shift:.2f}\n"
     for name, (note, values) in parts.items():
         body = fill(" ".join(map(str, values)), 98)

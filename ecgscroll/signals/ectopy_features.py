@@ -13,6 +13,7 @@ beat; fusion beats and ventricular beats as narrow as the normal ones resemble t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,20 @@ FEATURES = (
 
 
 @dataclass(frozen=True)
+class Shapes:
+    """Beats on the coarse grid, their leads weighed: what every shape feature reads.
+
+    ``whole`` (n, L, K) is the beat above its baseline; ``core`` (n, L, k) its complex less the
+    complex's mean, ``level`` (n, L); ``power`` (n, L) is the sum of squares of the core.
+    """
+
+    whole: Float
+    core: Float
+    level: Float
+    power: Float
+
+
+@dataclass(frozen=True)
 class Groups:
     """Shapes of the segment's normal beats: (G, n) weights of the beats, (G, L, K) mean beats."""
 
@@ -81,25 +96,60 @@ def ectopy_features(windows: Windows, complexes: Complexes, y: Float) -> Values:
       shape_early to shape_spread: means of early, pause, widening and spreading over those beats;
     - second: whether the second template fits better.
     """
-    shapes = _shapes(y)
     timing, early, pause = _timing(windows)
-    groups = _groups(shapes, early, pause, complexes.known)
+    shapes, middle = _shapes(y, _on_time(early, complexes.known))
+    groups = _groups(shapes, middle, early, pause, complexes.known)
     fit, group = _fit(shapes, groups)
     sizes = _sizes(shapes, complexes)
     relative = sizes - (groups.weights @ sizes)[group]
-    st_t = _st_t(shapes, groups.templates[group], windows)
+    st_t = _st_t(shapes, groups.templates, group, windows)
     p = _p(shapes, groups, complexes)
     like = _same_shape(shapes, np.column_stack([early, pause, relative[:, 0], relative[:, 3]]))
     columns = (timing, sizes[:, [0, 3, 5]], relative, fit, st_t, p, like, group)
-    return np.nan_to_num(np.column_stack(columns))
+    features = np.asarray(np.column_stack(columns), dtype=np.float64)
+    features[~np.isfinite(features)] = 0.0
+    return features
 
 
-def _shapes(y: Float) -> Float:
-    """(n, L, K) copies of the beats on the coarse grid; 0 where invalid."""
+def _shapes(y: Float, on_time: Flags) -> tuple[Shapes, Float]:
+    """Weigh the leads; the beats' shapes and the median complex, (L, k), of those on time."""
     half = LEFT_MS // 4
-    shapes = y[:, :, BEFORE - half : BEFORE + RIGHT_MS // 4 : STEP].copy()
-    shapes[~np.isfinite(shapes)] = 0.0
-    return shapes
+    whole = y[:, :, BEFORE - half : BEFORE + RIGHT_MS // 4 : STEP].copy()
+    whole[~np.isfinite(whole)] = 0.0
+    middle = _weigh_leads(whole, np.flatnonzero(on_time))
+    core, level = _centred(whole[:, :, CORE])
+    return Shapes(whole, core, level, np.einsum("nlk,nlk->nl", core, core)), middle
+
+
+def _weigh_leads(whole: Float, on_time: NDArray[np.intp]) -> Float:
+    """Scale each lead, in place, by its clarity over its size; the median complex on time, (L, k).
+
+    Clarity is the size of that complex over what a usual beat differs from it.
+    """
+    core = whole[on_time[:: 1 + len(on_time) // MAX_ASKED], :, CORE]
+    middle = _middle(core)
+    apart = core - middle
+    differ = _middle(np.einsum("nlk,nlk->nl", apart, apart))
+    middle, _ = _centred(middle)
+    size = np.einsum("lk,lk->l", middle, middle)
+    clear = np.minimum(np.sqrt(size / (differ + 1e-9)), MAX_CLEAR)
+    scale = (clear / np.sqrt(np.maximum(size, 1e-6))).astype(np.float32)[:, None]
+    whole *= scale
+    return np.asarray(middle * scale, dtype=np.float32)
+
+
+def _middle(x: Any) -> Any:
+    """Median over the first axis, the upper one of an even number: cheaper than numpy's."""
+    half = len(x) // 2
+    return np.partition(x, half, axis=0)[half]
+
+
+def _centred(x: Float) -> tuple[Float, Float]:
+    """(..., k) less its mean over the last axis, and that mean."""
+    x = np.ascontiguousarray(x)
+    k = x.shape[-1]
+    mean = (x.reshape(-1, k) @ np.full(k, 1 / k, np.float32)).reshape(x.shape[:-1])
+    return x - mean[..., None], mean
 
 
 def _timing(windows: Windows) -> tuple[Values, Values, Values]:
@@ -107,14 +157,14 @@ def _timing(windows: Windows) -> tuple[Values, Values, Values]:
     before, after = windows.rr_before, windows.rr_after
     usual = rr.prior_median(before)
     known = before[np.isfinite(before)]
-    typical = np.log(np.median(known)) if len(known) else np.nan
+    typical = np.log(_middle(known)) if len(known) else np.nan
     nan = [np.nan]
     prev, following = np.concatenate([nan, before[:-1]]), np.concatenate([after[1:], nan])
     both = 0.5 * (before + after)
     u, a, b, p, f, c = np.log([usual, before, after, prev, following, both])
     logs = np.stack([a - u, b - u, p - u, f - u, a - typical, b - typical, c - u], axis=1)
     logs = np.clip(np.nan_to_num(logs), -1.5, 1.5)
-    irregular = np.full(len(u), np.median(np.abs(logs[:, 0])))
+    irregular = np.full(len(u), _middle(np.abs(logs[:, 0])))
     return np.column_stack([logs, irregular]), logs[:, 0], logs[:, 1]
 
 
@@ -126,133 +176,110 @@ def _on_time(early: Values, known: Flags) -> Flags:
     return known if known.any() else np.ones(len(known), dtype=bool)
 
 
-def _groups(shapes: Float, early: Values, pause: Values, known: Flags) -> Groups:
-    """Weigh the leads, in place, and find the normal shapes.
+def _groups(shapes: Shapes, middle: Float, early: Values, pause: Values, known: Flags) -> Groups:
+    """Find the normal shapes.
 
-    The first is that of the beats on time and like one another; the second, where there is
-    one, of the on-time beats in a row which do not look like those: conduction that changes within
-    the segment, such as intermittent bundle-branch block.
+    The first is that of the beats on time and like the median one; the second, where there is one,
+    of the on-time beats in a row which do not look like it: conduction that changes within the
+    segment, such as intermittent bundle-branch block.
     """
-    on_time = _on_time(early, known)
-    middle = _weigh_leads(shapes, np.flatnonzero(on_time))
-    core = _centred(shapes[:, :, CORE])
-    like = on_time & (_correlation(core, middle) > 0.8)
-    masks = [like if like.sum() >= 3 else on_time]
+    n, on_time = len(early), _on_time(early, known)
+    norm = np.sqrt(shapes.power.sum(axis=1) * (middle * middle).sum())
+    dot = shapes.core.reshape(n, -1) @ middle.ravel()
+    like = on_time & (dot > 0.8 * norm)
+    enough = like.sum() >= 3
+    masks = [like if enough else on_time]
     other = on_time & ~like & (np.abs(pause) < 0.12) & (np.abs(early) < 0.12)
     other = long_runs(other, MIN_RUN)
-    if other.any() and like.sum() >= 3:
+    if enough and other.any():
         masks.append(other)
     weights = np.array(masks, dtype=np.float32)
     weights /= weights.sum(axis=1, keepdims=True)
-    templates = weights @ shapes.reshape(len(shapes), -1)
-    return Groups(weights, templates.reshape(-1, *shapes.shape[1:]))
+    templates = weights @ shapes.whole.reshape(n, -1)
+    return Groups(weights, templates.reshape(-1, *shapes.whole.shape[1:]))
 
 
-def _weigh_leads(shapes: Float, on_time: NDArray[np.intp]) -> Float:
-    """Scale each lead, in place, by its clarity over its size; the median complex on time, (L, k).
-
-    Clarity is the size of that complex over what a usual beat differs from it.
-    """
-    core = shapes[on_time[:: 1 + len(on_time) // MAX_ASKED], :, CORE]
-    middle = np.median(core, axis=0)
-    apart = core - middle
-    differ = np.median(np.einsum("nlk,nlk->nl", apart, apart), axis=0)
-    middle = _centred(middle)
-    size = np.einsum("lk,lk->l", middle, middle)
-    clear = np.minimum(np.sqrt(size / (differ + 1e-9)), MAX_CLEAR)
-    scale = (clear / np.sqrt(np.maximum(size, 1e-6))).astype(np.float32)[:, None]
-    shapes *= scale
-    return np.asarray(middle * scale, dtype=np.float32)
-
-
-def _centred(x: Float) -> Float:
-    return np.asarray(x - x.mean(axis=-1, keepdims=True), dtype=np.float32)
-
-
-def _correlation(core: Float, template: Float) -> Float:
-    """(n,) correlation of centred (n, L, k) beats with one such (L, k) template, leads together."""
-    flat, one = core.reshape(len(core), -1), template.ravel()
-    norm = np.sqrt(np.einsum("nk,nk->n", flat, flat) * (one @ one))
-    return np.asarray(flat @ one / np.maximum(norm, 1e-6), dtype=np.float32)
-
-
-def _fit(shapes: Float, groups: Groups) -> tuple[Values, NDArray[np.intp]]:
+def _fit(shapes: Shapes, groups: Groups) -> tuple[Values, NDArray[np.intp]]:
     """unlike, unlike_best, unlike_worst and distance (n, 4), and which group fits best."""
-    core = _centred(shapes[:, :, CORE])
-    power = np.einsum("nlk,nlk->nl", core, core)
-    template = _centred(groups.templates[:, :, CORE])
+    template, _ = _centred(groups.templates[:, :, CORE])
     theirs = np.einsum("glk,glk->gl", template, template)
-    reach = max(SHIFTS)
-    wide = shapes[:, :, CORE.start - reach : CORE.stop + reach]
-    moved = np.zeros((wide.shape[1], len(SHIFTS) * len(template), wide.shape[2]), np.float32)
-    for i, shift in enumerate(SHIFTS):
-        at = slice(reach + shift, reach + shift + core.shape[2])
-        moved[:, i :: len(SHIFTS), at] = template.transpose(1, 0, 2)
-    dots = wide.transpose(1, 0, 2) @ moved.transpose(0, 2, 1)
-    norm = np.sqrt(power.sum(axis=1)[:, None] * np.repeat(theirs.sum(axis=1), len(SHIFTS)))
+    power, dots = shapes.power, _moved_dots(shapes.whole, template)
+    total = power.sum(axis=1)
+    norm = np.sqrt(total[:, None] * np.repeat(theirs.sum(axis=1), len(SHIFTS)))
     joint = dots.sum(axis=0) / np.maximum(norm, 1e-6)
     best = joint.argmax(axis=1)
-    rows, group = np.arange(len(core)), best // len(SHIFTS)
+    rows, group = np.arange(len(best)), best // len(SHIFTS)
     dot = dots[:, rows, best].T
     each = dot / np.maximum(np.sqrt(power * theirs[group]), 1e-6)
-    total = theirs[group].sum(axis=1) + 1e-6
-    apart = np.maximum(power.sum(axis=1) + total - 2 * dot.sum(axis=1), 0.0) / total
+    usual = theirs.sum(axis=1)[group] + 1e-6
+    apart = np.maximum(total + usual - 2 * dot.sum(axis=1), 0.0) / usual
     unlike = (1 - joint[rows, best], 1 - each.max(axis=1), 1 - each.min(axis=1))
     return np.column_stack([*unlike, np.log1p(np.sqrt(apart))]), group
 
 
-def _sizes(shapes: Float, complexes: Complexes) -> Values:
+def _moved_dots(whole: Float, template: Float) -> Float:
+    """(L, n, G * shifts) products of each beat with each (G, L, k) template at each shift."""
+    reach = max(SHIFTS)
+    near = whole[:, :, CORE.start - reach : CORE.stop + reach].transpose(1, 0, 2)
+    moved = np.zeros((len(near), len(SHIFTS) * len(template), near.shape[2]), np.float32)
+    for i, shift in enumerate(SHIFTS):
+        at = slice(reach + shift, reach + shift + template.shape[2])
+        moved[:, i :: len(SHIFTS), at] = template.transpose(1, 0, 2)
+    return np.asarray(near @ moved.transpose(0, 2, 1), dtype=np.float32)
+
+
+def _sizes(shapes: Shapes, complexes: Complexes) -> Values:
     """Logs (n, 7) of width, size, slope, spread, height, sharpness and stillness."""
-    core = shapes[:, :, CORE]
-    slope = np.diff(core, axis=2)
+    core = shapes.core
+    slope = core[:, :, 1:] - core[:, :, :-1]
     speed = np.sqrt(np.einsum("nlk,nlk->nk", slope, slope)) + np.float32(1e-6)
-    top, total = speed.max(axis=1), speed.sum(axis=1)
     at = np.arange(speed.shape[1], dtype=np.float32)
-    centre = speed @ at / total
-    spread = np.sqrt(np.maximum(speed @ (at * at) / total - centre * centre, 0.1))
+    total, first, second = (speed @ np.stack([at**0, at, at * at], axis=1)).T
+    spread = np.sqrt(np.maximum(second / total - (first / total) ** 2, 0.1))
+    top = speed.max(axis=1)
     height = (core.max(axis=2) - core.min(axis=2)).max(axis=1)
-    size = np.abs(core).mean(axis=(1, 2))
-    width = np.nan_to_num(complexes.width_ms, nan=100.0)
-    values = np.stack([width, size, top, spread, height, complexes.quiet], axis=1)
-    logs = np.log(np.maximum(values, 1e-4).astype(np.float64))
-    return np.insert(logs, 5, logs[:, 2] - logs[:, 4], axis=1)
+    size = np.abs(core).sum(axis=(1, 2))
+    width = complexes.width_ms
+    values = [width, size, top, spread, height, top / np.maximum(height, 1e-6), complexes.quiet]
+    logs: Values = np.log(np.maximum(np.stack(values, axis=1), 1e-4)).astype(np.float64)
+    logs[~complexes.known, 0] = np.log(100.0)
+    return logs
 
 
-def _st_t(shapes: Float, template: Float, windows: Windows) -> Values:
+def _st_t(shapes: Shapes, templates: Float, group: NDArray[np.intp], windows: Windows) -> Values:
     """t_unlike and discordant (n, 2), over 184 to 440 ms after R, to 80 ms before the next beat."""
     at = np.arange(ST_T.start, ST_T.stop) * STEP_MS - LEFT_MS
     after = 1000 * np.nan_to_num(windows.rr_after, nan=1.0) - 80
-    shown = (at < after[:, None]).astype(np.float32)[:, None, :] / len(at)
-    level = (shapes[:, :, ST_T] * shown).sum(axis=2)
-    usual = template[:, :, ST_T].mean(axis=2)
-    qrs = shapes[:, :, CORE].mean(axis=2)
-    size = np.abs(template[:, :, CORE]).mean(axis=(1, 2)) + 1e-3
+    shown = (at < after[:, None]).astype(np.float32) / len(at)
+    level = np.einsum("nlk,nk->nl", shapes.whole[:, :, ST_T], shown)
+    usual = templates[:, :, ST_T].mean(axis=2)[group]
+    size = np.abs(templates[:, :, CORE]).mean(axis=(1, 2))[group] + 1e-3
     away = np.sqrt(((level - usual) ** 2).sum(axis=1)) / size
-    against = -(level * qrs).sum(axis=1) / size**2
+    against = -(level * shapes.level).sum(axis=1) / size**2
     return np.column_stack([np.log1p(away), np.arcsinh(against)])
 
 
-def _p(shapes: Float, groups: Groups, complexes: Complexes) -> Values:
+def _p(shapes: Shapes, groups: Groups, complexes: Complexes) -> Values:
     """p_unlike and p_distance (n, 2), up to 12 ms before the usual QRS onset."""
     first = groups.weights[0]
     onset = float(first @ complexes.onset) - BEFORE
     stop = max(8, int((LEFT_MS + 4 * onset - 12) // STEP_MS))
-    before = _centred(shapes[:, :, :stop]).reshape(len(shapes), -1)
-    usual = first @ before
-    size, power = usual @ usual + 1e-6, np.einsum("nk,nk->n", before, before)
-    dot = before @ usual
+    before, _ = _centred(shapes.whole[:, :, :stop])
+    flat = before.reshape(len(before), -1)
+    usual = first @ flat
+    size, power = usual @ usual + 1e-6, np.einsum("nk,nk->n", flat, flat)
+    dot = flat @ usual
     apart = np.maximum(power + size - 2 * dot, 0.0)
-    core = _centred(groups.templates[0][:, CORE])
+    core, _ = _centred(groups.templates[0][:, CORE])
     unlike = 1 - dot / np.sqrt(size * power + 1e-9)
     distance = np.log1p(np.sqrt(apart / ((core * core).sum() + 1e-6)))
     return np.column_stack([unlike, distance])
 
 
-def _same_shape(shapes: Float, values: Values) -> Values:
-    """share and alike, then the means of (n, m) values over the beats of the same shape."""
-    core = _centred(shapes[:, :, CORE]).reshape(len(shapes), -1)
-    size = np.sqrt(np.einsum("nk,nk->n", core, core)) + np.float32(1e-6)
-    unit = core / size[:, None]
+def _same_shape(shapes: Shapes, values: Values) -> Values:
+    """Share and alike, then the means of (n, m) values over the beats of the same shape."""
+    size = np.sqrt(shapes.power.sum(axis=1)) + np.float32(1e-6)
+    unit = shapes.core.reshape(len(size), -1) / size[:, None]
     close = unit @ unit.T
     np.fill_diagonal(close, -1.0)
     best = close.max(axis=1)
