@@ -73,7 +73,8 @@ def test_features_are_finite_for_any_number_of_beats_and_holes():
     cut = cut_segment(signal, FS, 0)
     for n in (1, 2, 3, 7):
         x = cut.windows.x[:n]
-        part = Windows(x, cut.windows.rr_before[:n], cut.windows.rr_after[:n])
+        rr_before, rr_after = cut.windows.rr_before[:n], cut.windows.rr_after[:n]
+        part = Windows(x, rr_before, rr_after, cut.windows.noise)
         bounds = qrs.bound(part)
         y = above_baseline(part, bounds, qrs.baseline_drift(part, bounds.baseline))
         features = ectopy.ectopy_features(part, bounds, y)
