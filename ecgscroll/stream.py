@@ -115,6 +115,22 @@ class Stream:
             )
         return self.source.recording.read(start, stop)
 
+    def raw(self, start: int, stop: int, step: int) -> list[bytes]:
+        """Return bytes that fix samples [start, stop) given those before, ``step`` samples each.
+
+        Raises
+        ------
+        CausalityError
+            If ``stop`` lies after the samples that have elapsed.
+        """
+        if stop > self.elapsed:
+            raise CausalityError(f"Sample {stop - 1} has not elapsed.")
+        return self.source.recording.raw(start, stop, step)
+
+    def stamp(self) -> object:
+        """Return something that changes when the recording's files do."""
+        return self.source.recording.stamp()
+
     def beats(self, t0: float, t1: float) -> Beats:
         """Return the beats in [t0, t1) s: detected, or the annotations' without a waveform."""
         if self.source.recording.has_signal:
