@@ -14,18 +14,17 @@ the QRS complex, muscle noise of QRS size.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from functools import lru_cache
-from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
-from scipy.signal import butter, sosfilt, sosfilt_zi
 
 from ecgscroll.signals.quality import HIDES_BEAT_S, filled, long_runs
 
-BAND_HZ = (5.0, 22.0)
+SLOWER_S, FASTER_S = 0.108, 0.025
+"""Widths of the moving averages that take out what is slower and faster than a QRS complex."""
 WINDOW_S = 0.12
 REFRACTORY_S = 0.20
 T_WAVE_S = 0.36
@@ -43,6 +42,8 @@ White noise has 2.3, mains 1, a rate of 240 per minute 5.6, every minute of mitd
 EDGE_S = 0.05
 """An R peak needs this much signal after it; nearer to the segment's end it is not yet told."""
 MIN_SEGMENT_S = 0.5
+SLOW_HZ = 120.0
+"""Signals at twice this rate or more are averaged down to it or above: QRS energy ends at 30 Hz."""
 
 
 @dataclass(frozen=True)
@@ -95,55 +96,70 @@ def detect_lead(
     lead: NDArray[np.float32], valid: NDArray[np.bool_], fs: float
 ) -> NDArray[np.int64] | None:
     """R peaks (sample numbers) of one (n,) lead; ``None`` if nothing in it stands out."""
-    signal = filled(lead, valid)
-    band = _filtered(signal, fs)
-    energy = _energy(band, fs)
-    spacing = 2 * (int(REFRACTORY_S * fs) // 2) + 1
+    factor = max(1, int(fs // SLOW_HZ))
+    signal, valid, rate = *_slowed(filled(lead, valid), valid, factor), fs / factor
+    band = _filtered(signal, rate)
+    energy = _energy(band, rate)
+    spacing = 2 * (int(REFRACTORY_S * rate) // 2) + 1
     peak = (energy == maximum_filter1d(energy, spacing)) & (energy > FLOOR_MV_S)
     candidates = np.flatnonzero(peak & valid)
     if len(candidates) == 0:
         return None
-    levels = _levels(energy, candidates, fs)
-    if levels[0] < CLEAR * np.percentile(energy[valid][::8], 20):
+    levels = _levels(energy, candidates, rate)
+    if levels[0] < CLEAR * np.percentile(energy[::8][valid[::8]], 20):
         return None
-    chosen = _choose(candidates, energy[candidates], levels, fs)
-    refined = _extremum(band, candidates[chosen], fs)
-    return _apart(refined[refined < len(lead) - EDGE_S * fs], fs)
+    chosen = _choose(candidates, energy[candidates], levels, rate)
+    refined = _extremum(band, candidates[chosen], rate)
+    sample = np.rint((refined + 0.5) * factor - 0.5).astype(np.int64)
+    return _apart(sample[sample < len(lead) - EDGE_S * fs], fs)
 
 
-@lru_cache(maxsize=32)
-def _band_pass(fs: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Second-order sections and their steady state."""
-    sections = np.asarray(butter(2, BAND_HZ, "bandpass", output="sos", fs=fs))
-    return sections, np.asarray(sosfilt_zi(sections))
+def _slowed(
+    signal: NDArray[np.float64], valid: NDArray[np.bool_], factor: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Every ``factor`` samples as their mean, valid where all of them are."""
+    if factor == 1:
+        return signal, valid
+    n = len(signal) // factor * factor
+    total, all_valid = signal[:n:factor].copy(), valid[:n:factor].copy()
+    for i in range(1, factor):
+        total += signal[i:n:factor]
+        all_valid &= valid[i:n:factor]
+    return total / factor, all_valid
 
 
 def _filtered(signal: NDArray[np.float64], fs: float) -> NDArray[np.float64]:
-    """Zero-phase band-pass, as scipy's sosfiltfilt, but for the steady state computed once."""
-    sections, state = _band_pass(fs)
-    edge = min(15, len(signal) - 1)
-    head = 2 * signal[0] - signal[edge:0:-1]
-    tail = 2 * signal[-1] - signal[-2 : -edge - 2 : -1]
-    extended = np.concatenate([head, signal, tail])
-    once, _ = sosfilt(sections, extended, zi=state * extended[0])
-    back = np.ascontiguousarray(once[::-1])
-    twice, _ = sosfilt(sections, back, zi=state * back[0])
-    return np.ascontiguousarray(twice[::-1][edge : len(extended) - edge])
+    """Zero-phase band-pass: the signal less its mean over 108 ms, averaged twice over 25 ms."""
+    band = signal - uniform_filter1d(signal, _odd(SLOWER_S * fs), mode="nearest")
+    smooth = _odd(FASTER_S * fs)
+    if smooth > 1:
+        uniform_filter1d(band, smooth, output=band, mode="nearest")
+        uniform_filter1d(band, smooth, output=band, mode="nearest")
+    return band
+
+
+def _odd(width: float) -> int:
+    """Odd whole number nearest to a width in samples."""
+    return 2 * max(0, round((width - 1) / 2)) + 1
 
 
 def _energy(band: NDArray[np.float64], fs: float) -> NDArray[np.float64]:
     """Root of the mean squared slope over 120 ms, mV/s."""
-    slope = np.gradient(band) * fs
-    mean = uniform_filter1d(slope * slope, max(1, round(WINDOW_S * fs)), mode="constant")
-    return np.sqrt(np.maximum(mean, 0.0))
+    slope = np.zeros_like(band)
+    np.subtract(band[2:], band[:-2], out=slope[1:-1])
+    slope *= 0.5 * fs
+    slope *= slope
+    mean = uniform_filter1d(slope, max(1, round(WINDOW_S * fs)), mode="constant")
+    return np.sqrt(np.maximum(mean, 0.0, out=mean), out=mean)
 
 
 def _levels(
     energy: NDArray[np.float64], candidates: NDArray[np.int64], fs: float
 ) -> tuple[float, float]:
     """Signal and noise level to start from."""
-    pieces = np.array_split(energy, max(1, int(len(energy) / (1.5 * fs))))
-    maxima = np.array([piece.max() for piece in pieces])
+    count = max(1, int(len(energy) / (1.5 * fs)))
+    starts = np.arange(count) * len(energy) // count
+    maxima = np.maximum.reduceat(energy, starts)
     signal = float(np.median(maxima[maxima > FLOOR_MV_S]))
     low = energy[candidates]
     low = low[low < 0.5 * signal]
@@ -162,31 +178,41 @@ def _choose(
     signal, noise = levels
     refractory, t_wave = REFRACTORY_S * fs, T_WAVE_S * fs
     beats: list[int] = []
-    recent: list[float] = []
+    recent: list[int] = []
+    last, top, overdue = -math.inf, 0.0, math.inf
     for i, (t, h) in enumerate(zip(at, height, strict=True)):
         # Ectopic beats of half the usual slope must not be learned as noise.
-        base = min(noise, MAX_NOISE * signal)
+        base = noise if noise < MAX_NOISE * signal else MAX_NOISE * signal
         threshold = base + THRESHOLD * (signal - base)
-        usual = median(recent) if len(recent) > 1 else 1.2 * fs
-        if beats and t - at[beats[-1]] > SEARCH_BACK_RR * usual:
+        if t - last > overdue:
             missed = _search_back(at, height, beats[-1], i, SEARCH_BACK_THRESHOLD * threshold, fs)
             if missed is not None:
                 recent = [*recent[-7:], at[missed] - at[beats[-1]]]
                 beats.append(missed)
-                signal += 0.25 * (min(height[missed], 1.5 * signal) - signal)
-        since = t - at[beats[-1]] if beats else fs
-        is_t_wave = since < t_wave and h < 0.5 * height[beats[-1]]
-        if h <= threshold or (is_t_wave and since >= refractory):
+                last, top = at[missed], height[missed]
+                overdue = SEARCH_BACK_RR * _usual(recent, fs)
+                signal += 0.25 * (min(top, 1.5 * signal) - signal)
+        since = t - last
+        if h <= threshold or (refractory <= since < t_wave and h < 0.5 * top):
             noise += 0.125 * (h - noise)
-        elif since < refractory:
-            if h > height[beats[-1]]:
-                beats[-1] = i
-        else:
+        elif since >= refractory:
             if beats:
-                recent = [*recent[-7:], since]
+                recent = [*recent[-7:], t - at[beats[-1]]]
             beats.append(i)
+            last, top, overdue = t, h, SEARCH_BACK_RR * _usual(recent, fs)
             signal += 0.125 * (min(h, 1.5 * signal) - signal)
+        elif h > top:
+            beats[-1], last, top = i, t, h
     return beats
+
+
+def _usual(recent: list[int], fs: float) -> float:
+    """Median of the last intervals in samples; 1.2 s before there are two."""
+    n = len(recent)
+    if n < 2:
+        return 1.2 * fs
+    ordered = sorted(recent)
+    return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
 
 
 def _search_back(
@@ -203,12 +229,20 @@ def _search_back(
     return best
 
 
-def _extremum(band: NDArray[np.float64], peaks: NDArray[np.int64], fs: float) -> NDArray[np.int64]:
-    """Move each peak of the energy to the largest deflection within 80 ms."""
+def _extremum(
+    band: NDArray[np.float64], peaks: NDArray[np.intp], fs: float
+) -> NDArray[np.float64]:
+    """Move each peak of the energy to the largest deflection within 80 ms, between samples."""
     reach = round(0.08 * fs)
     index = np.clip(peaks[:, None] + np.arange(-reach, reach + 1), 0, len(band) - 1)
-    best = np.argmax(np.abs(band[index]), axis=1)
-    return np.asarray(index[np.arange(len(peaks)), best])
+    size = np.abs(band[index])
+    best = index[np.arange(len(peaks)), np.argmax(size, axis=1)]
+    inner = np.clip(best, 1, len(band) - 2)
+    left, top, right = band[inner - 1], band[inner], band[inner + 1]
+    bend = left - 2 * top + right
+    safe = np.where(bend == 0, 1.0, bend)
+    shift = np.clip(0.5 * (left - right) / safe, -0.5, 0.5)
+    return np.where((best == inner) & (bend != 0), best + shift, best)
 
 
 def _apart(sample: NDArray[np.int64], fs: float) -> NDArray[np.int64]:
