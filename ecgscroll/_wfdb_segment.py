@@ -165,17 +165,19 @@ class Segment:
         return found
 
     def raw(self, start: int, stop: int, step: int) -> list[bytes]:
-        """Return bytes that fix frames [start, stop) given those before, ``step`` frames each."""
+        """Return bytes that fix frames [start, stop), ``step`` each, given those before and `facts`."""
         pieces = [file.raw(start, stop, step) for file in self.files]
+        if len(pieces) == 1:
+            return pieces[0]
         return [
-            b"".join([self.facts, b"".join(b"%d," % len(part) for part in parts), *parts])
+            b"".join([*(b"%d," % len(part) for part in parts), *parts])
             for parts in zip(*pieces, strict=True)
         ]
 
     @cached_property
-    def facts(self) -> bytes:
+    def facts(self) -> str:
         """What the header says of how the files' bytes become samples."""
-        return repr(self.signals).encode()
+        return repr(self.signals)
 
     def read(self, start: int, stop: int) -> NDArray[np.float32]:
         """Return frames [start, stop) in physical units, NaN where there is no sample.

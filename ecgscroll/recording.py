@@ -86,7 +86,8 @@ class Recording:
     @property
     def facts(self) -> str:
         """All that `read` depends on besides what `raw` returns."""
-        return repr((self.fs, self.leads, self.units, self.ecg, self._scale, self._names))
+        own = repr((self.fs, self.leads, self.units, self.ecg, self._scale, self._names))
+        return own if len(self._pieces) > 1 else own + self._segment(self._pieces[0].segment).facts
 
     @classmethod
     def open(cls, folder: Path, name: str, database: str | None = None) -> Recording:
@@ -180,7 +181,8 @@ class Recording:
         """Return bytes that fix samples [start, stop) given those before, ``step`` frames each.
 
         They depend on frames before ``stop`` alone, as :meth:`read` does, and cost less: most are
-        the files' own. What a header says of a segment is part of them.
+        the files' own. In a recording of several segments, what the headers say of each is part
+        of them.
         """
         if len(self._pieces) == 1:
             return self._segment(self._pieces[0].segment).raw(start, stop, step)
@@ -197,6 +199,7 @@ class Recording:
             parts.append(b"%d,%d:" % (low, high))
             if piece.segment != NO_FILE:
                 segment = self._segment(piece.segment)
+                parts.append(segment.facts.encode())
                 parts += segment.raw(low - piece.start, high - piece.start, high - low)
         return b"".join(parts)
 

@@ -79,10 +79,10 @@ class Beats:
         """Beats at an index along the beat axis; a slice copies nothing."""
         mine = self.__dict__
         arrays = {name: mine[name][index] for name in ARRAYS}
-        return Beats._of(self.source, self.leads, arrays)
+        return Beats.of(self.source, self.leads, arrays)
 
     @classmethod
-    def _of(cls, source: Source, leads: tuple[str, ...], arrays: dict[str, NDArray[Any]]) -> Beats:
+    def of(cls, source: Source, leads: tuple[str, ...], arrays: dict[str, NDArray[Any]]) -> Beats:
         """Beats of all arrays by name, without the frozen constructor's cost per field."""
         beats = object.__new__(cls)
         beats.__dict__.update({"source": source, "leads": leads, **arrays})
@@ -127,7 +127,7 @@ class Beats:
             return parts[0]
         every = [part.__dict__ for part in parts]
         arrays = {name: np.concatenate([part[name] for part in every]) for name in ARRAYS}
-        return cls._of(parts[0].source, parts[0].leads, arrays)
+        return cls.of(parts[0].source, parts[0].leads, arrays)
 
 
 ARRAYS = tuple(f.name for f in fields(Beats) if f.name not in ("source", "leads"))

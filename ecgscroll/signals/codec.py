@@ -30,13 +30,13 @@ def decode(data: memoryview, leads: tuple[str, ...], t0: float, t1: float) -> Be
         return None
     at, arrays = _COUNT.size, {}
     for name, dtype, shape, width in fields:
-        values = np.frombuffer(data, dtype, n * prod(shape), at)
-        arrays[name] = values.reshape(n, *shape) if shape else values
+        # ndarray reads the buffer in place, as frombuffer does, at half the cost.
+        arrays[name] = np.ndarray((n, *shape), dtype, data, at)
         at += n * width
     time = arrays["time"]
     if n and not (t0 <= time[0] and time[-1] < t1 and (time[1:] > time[:-1]).all()):
         return None
-    return Beats("detected", leads, **arrays)
+    return Beats.of("detected", leads, arrays)
 
 
 @lru_cache(maxsize=64)

@@ -1,8 +1,10 @@
 """QRS detection in one segment: Pan and Tompkins, with thresholds that start from the segment.
 
-Band-pass 5-22 Hz (zero phase), derivative, root of the mean square over 120 ms, peaks at least 200
-ms apart, adaptive signal and noise levels, T-wave test, search back; after Pan & Tompkins, IEEE
-Trans Biomed Eng 32:230 (1985), doi:10.1109/TBME.1985.325532. Three things differ. The levels start
+Averaging down to between 120 and 240 Hz, band-pass by moving averages (zero phase), derivative,
+root of the mean square over 120 ms, peaks at least 200 ms apart, adaptive signal and noise levels,
+T-wave test, search back; after Pan & Tompkins, IEEE Trans Biomed Eng 32:230 (1985),
+doi:10.1109/TBME.1985.325532. The widths of the averages were chosen on mitdb DS1. Three things
+differ. The levels start
 from the median of the maxima of 1.5 s pieces of the whole segment, so a segment needs no learning
 phase and one artefact cannot set them. A peak moves the signal level by no more than half of it, so
 a tall ectopic beat does not hide the beats behind it. A segment may have holes: no beat is reported
@@ -37,7 +39,8 @@ FLOOR_MV_S = 0.25
 CLEAR = 3.5
 """Least ratio of the QRS level to the 20th percentile of the energy.
 
-White noise has 2.3, mains 1, a rate of 240 per minute 5.6, every minute of mitdb 8 or more.
+White noise has 2.2 to 2.7, mains 1 to 1.6, a rate of 240 per minute 5.4, every minute of mitdb 8 or
+more but for one of ventricular flutter.
 """
 EDGE_S = 0.05
 """An R peak needs this much signal after it; nearer to the segment's end it is not yet told."""

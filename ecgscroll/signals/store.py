@@ -18,6 +18,7 @@ import hashlib
 import math
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -119,7 +120,7 @@ class FeatureStore:
         elapsed = stream.elapsed
         if not stream.ecg or t1 <= t0 or elapsed == 0:
             return Beats.empty(_leads(stream))
-        grid = _Grid(self.scheme, stream.fs)
+        grid = _grid(self.scheme, stream.fs)
         # One refractory period earlier, so that the join with the block before is always made.
         first, last = grid.owner(t0 - 0.25), grid.owner(min(t1, elapsed / stream.fs))
         newest = (elapsed - 1) // grid.step
@@ -199,6 +200,9 @@ class _Grid:
         return (end - self.guard) / self.fs
 
 
+_grid = lru_cache(maxsize=64)(_Grid)
+
+
 class Keys:
     """Keys of segments: a chain of hashes over the recording's pieces, each over the one before.
 
@@ -213,7 +217,7 @@ class Keys:
 
     def of(self, stream: Stored, end: int) -> bytes | None:
         """Key of the segment that ends at ``end``; None where it is not worth a place on disk."""
-        grid = _Grid(self._scheme, stream.fs)
+        grid = _grid(self._scheme, stream.fs)
         count, rest = divmod(end, grid.piece)
         if rest and end != stream.n_samples:
             return None
@@ -231,7 +235,9 @@ class Keys:
         while (known := len(self._chain) - 1) < count:
             stop = min(count, known + _AT_ONCE)
             for raw in stream.raw(known * piece, stop * piece, piece):
-                self._chain.append(hashlib.sha256(self._chain[-1] + raw).digest())
+                state = hashlib.sha256(self._chain[-1])
+                state.update(raw)
+                self._chain.append(state.digest())
 
     def load(self, key: bytes, leads: tuple[str, ...], t0: float, t1: float) -> Beats | None:
         """Beats on disk under a key."""
