@@ -165,7 +165,10 @@ class Segment:
         return found
 
     def raw(self, start: int, stop: int, step: int) -> list[bytes]:
-        """Return bytes that fix frames [start, stop), ``step`` each, given those before and `facts`."""
+        """Return bytes that fix frames [start, stop), ``step`` each, after those before them.
+
+        What `facts` says is left out.
+        """
         pieces = [file.raw(start, stop, step) for file in self.files]
         if len(pieces) == 1:
             return pieces[0]

@@ -8,8 +8,9 @@ future shares the entries of its past and nothing else.
 Nothing in a file is believed before it was checked: magic, key, lengths and checksums, and that
 the times lie where they must. What fails is computed again; a file with a foreign beginning is
 replaced. An entry is written whole, under a lock, after the last good one, so that a kill at any
-point costs the entry that was being written. Whole entries never move: readers map them.
-A folder that cannot be written, or a busy lock, means no entry, silently.
+point costs the entry that was being written. Entries are read, not mapped: a mapped file that
+somebody cuts short turns into zeros or kills its reader, and the beats of a day are 8 MB. A folder
+that cannot be written, or a busy lock, means no entry, silently.
 
 Known limit: a stranger who can write to the folder can forge an entry of plausible numbers.
 """
@@ -18,13 +19,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import mmap
 import os
 import struct
 import sys
 import zlib
 from dataclasses import dataclass, field
 from functools import lru_cache
+from io import FileIO
 from pathlib import Path
 
 import numpy as np
@@ -66,9 +67,9 @@ class CacheFile:
     _index: dict[bytes, tuple[int, int, int]] = field(default_factory=dict, repr=False)
     _end: int = field(default=0, repr=False)
     _inode: int = field(default=-1, repr=False)
-    _map: mmap.mmap | None = field(default=None, repr=False)
+    _file: FileIO | None = field(default=None, repr=False)
 
-    def get(self, key: bytes) -> memoryview | None:
+    def get(self, key: bytes) -> bytes | None:
         """Bytes stored under a key, checked against their checksum; None without."""
         try:
             status = self.path.stat()
@@ -77,7 +78,7 @@ class CacheFile:
             if key not in self._index and status.st_size > self._end:
                 with self.path.open("rb") as file:
                     self._scan(file.fileno())
-            return self._mapped(key) if key in self._index else None
+            return self._read(key) if key in self._index else None
         except (OSError, ValueError):
             return None
 
@@ -86,28 +87,34 @@ class CacheFile:
         with contextlib.suppress(OSError):
             if fcntl is None or len(payload) > MAX_FILE_BYTES // 4:
                 return
-            if not self.path.is_file():
+            if not self.path.exists():
                 self._begin()
-            with self.path.open("r+b") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                self._append(file.fileno(), key, payload)
+            if not self._append(key, payload):
+                self._begin()
+                self._append(key, payload)
 
-    def _append(self, fd: int, key: bytes, payload: bytes) -> None:
+    def _append(self, key: bytes, payload: bytes) -> bool:
+        """Write an entry after the last whole one; False if the file must begin anew first."""
+        with self.path.open("r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return self._append_locked(file.fileno(), key, payload)
+
+    def _append_locked(self, fd: int, key: bytes, payload: bytes) -> bool:
         status = os.fstat(fd)
         if status.st_ino != self._inode or status.st_size < self._end:
             self._forget()
         self._scan(fd)
         padded = payload + bytes(-len(payload) % _ALIGN)
-        if self._end < _HEAD or self._end + len(padded) > MAX_FILE_BYTES:
-            self._begin()
-            return
+        if self._end < _HEAD or self._end + _RECORD.size + len(padded) > MAX_FILE_BYTES:
+            return False
         if key in self._index:
-            return
+            return True
         if os.fstat(fd).st_size > self._end:
             os.ftruncate(fd, self._end)  # what a killed writer left
         record = _head(key, payload) + padded
         if os.pwrite(fd, record, self._end) == len(record):
             self._add(key, payload)
+        return True
 
     def _add(self, key: bytes, payload: bytes) -> None:
         at = self._end + _RECORD.size
@@ -122,7 +129,7 @@ class CacheFile:
         self._forget()
 
     def _forget(self) -> None:
-        self._index, self._end, self._inode, self._map = {}, 0, -1, None
+        self._index, self._end, self._inode, self._file = {}, 0, -1, None
 
     def _scan(self, fd: int) -> None:
         """Index the whole entries after the last one known; stop at the first that is not whole."""
@@ -142,24 +149,19 @@ class CacheFile:
             at = stop
         self._end += at
 
-    def _mapped(self, key: bytes) -> memoryview | None:
+    def _read(self, key: bytes) -> bytes | None:
+        """Read an entry; one that went bad is forgotten, and the next of its key stands for it."""
         at, length, checksum = self._index[key]
-        if self._map is None or len(self._map) < at + length:
-            with self.path.open("rb") as file:
-                if os.fstat(file.fileno()).st_ino != self._inode:
-                    return None
-                self._map = mmap.mmap(file.fileno(), self._end, prot=mmap.PROT_READ)
-        found = memoryview(self._map)[at : at + length]
-        if zlib.crc32(found) == checksum:
+        if self._file is None:
+            self._file = self.path.open("rb", buffering=0)
+            if os.fstat(self._file.fileno()).st_ino != self._inode:
+                self._forget()
+                return None
+        found = os.pread(self._file.fileno(), length, at)
+        if len(found) == length and zlib.crc32(found) == checksum:
             return found
-        self._spoil()
+        del self._index[key]
         return None
-
-    def _spoil(self) -> None:
-        """Drop a file in which an entry went bad: nothing more can be appended under its key."""
-        with contextlib.suppress(OSError):
-            self.path.unlink()
-        self._forget()
 
 
 @lru_cache(maxsize=1)
@@ -172,7 +174,7 @@ def made_with() -> bytes:
     here = Path(__file__).resolve().parent
     sources = [*here.glob("*.py"), here.parent / "recording.py", *here.parent.glob("_wfdb_*.py")]
     digest = hashlib.sha256(f"{np.__version__} {scipy.__version__} {sys.byteorder}".encode())
-    digest.update(repr(np.show_config(mode="dicts").get("SIMD Extensions")).encode())  # type: ignore[call-overload]
+    digest.update(repr(np.show_config(mode="dicts").get("SIMD Extensions")).encode())
     for path in sorted(sources):
         digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.digest()

@@ -20,7 +20,7 @@ def encode(beats: Beats) -> bytes:
     return b"".join([_COUNT.pack(len(beats)), *arrays])
 
 
-def decode(data: memoryview, leads: tuple[str, ...], t0: float, t1: float) -> Beats | None:
+def decode(data: bytes, leads: tuple[str, ...], t0: float, t1: float) -> Beats | None:
     """Beats out of their bytes, read where they lie; None if they cannot be beats of [t0, t1) s."""
     fields, size = _fields(leads)
     if len(data) < _COUNT.size:

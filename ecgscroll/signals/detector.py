@@ -232,9 +232,7 @@ def _search_back(
     return best
 
 
-def _extremum(
-    band: NDArray[np.float64], peaks: NDArray[np.intp], fs: float
-) -> NDArray[np.float64]:
+def _extremum(band: NDArray[np.float64], peaks: NDArray[np.intp], fs: float) -> NDArray[np.float64]:
     """Move each peak of the energy to the largest deflection within 80 ms, between samples."""
     reach = round(0.08 * fs)
     index = np.clip(peaks[:, None] + np.arange(-reach, reach + 1), 0, len(band) - 1)
@@ -245,7 +243,7 @@ def _extremum(
     bend = left - 2 * top + right
     safe = np.where(bend == 0, 1.0, bend)
     shift = np.clip(0.5 * (left - right) / safe, -0.5, 0.5)
-    return np.where((best == inner) & (bend != 0), best + shift, best)
+    return np.asarray(np.where((best == inner) & (bend != 0), best + shift, best))
 
 
 def _apart(sample: NDArray[np.int64], fs: float) -> NDArray[np.int64]:

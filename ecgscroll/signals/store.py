@@ -98,9 +98,7 @@ class FeatureStore:
         Where segments are kept on disk; the streams are then `Stored` ones.
     """
 
-    def __init__(
-        self, scheme: BlockScheme = BlockScheme(), cache: CacheFile | None = None
-    ) -> None:
+    def __init__(self, scheme: BlockScheme = BlockScheme(), cache: CacheFile | None = None) -> None:
         self.scheme = scheme
         self._keys = Keys(scheme, cache) if cache else None
         self._blocks: dict[int, Beats] = {}
@@ -134,9 +132,8 @@ class FeatureStore:
 
     def _join(self, stream: Elapsed, grid: _Grid, first: int, last: int, newest: int) -> Beats:
         """Beats of blocks ``first`` to ``last``; those before the ``newest`` are final."""
-        parts = []
-        for end in range((first + 1) * grid.step, min(last + 1, newest) * grid.step + 1, grid.step):
-            parts.append(self._block(stream, grid, end).between(0.0, grid.final(end)))
+        ends = [(block + 1) * grid.step for block in range(first, min(last + 1, newest))]
+        parts = [self._block(stream, grid, end).between(0.0, grid.final(end)) for end in ends]
         if last == newest:
             parts.append(self._tail(stream, grid))
         return _without_doubles(Beats.concatenate(parts))
