@@ -98,11 +98,11 @@ def _open_anew(folder: Path, name: str, database: str, af_labels: tuple[str, ...
     kinds: tuple[Kind, ...] = get_args(Kind)
     annotated = {kind: card.annotates(kind, name) if card else None for kind in kinds}
     labels = Labels(reference, ecg, annotated)
-    features = FeatureStore(cache=_cache(recording))
+    features = FeatureStore(cache=beats_file(recording))
     return Source(recording, card, reference, labels, features, af_labels)
 
 
-def _cache(recording: Recording) -> CacheFile | None:
+def beats_file(recording: Recording) -> CacheFile | None:
     """Return the recording's file of beats, whose key is all that they depend on but samples.
 
     The file's name also holds the record's, so that recordings of one device share no file.

@@ -25,3 +25,9 @@ def data() -> Path:
     if folder is None:
         pytest.skip("no real recordings: set ECGSCROLL_DATA")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def nothing_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No beats from an earlier run or another test, which might hide what this one should find."""
+    monkeypatch.setattr("ecgscroll.sources.beats_file", lambda recording: None)
