@@ -153,7 +153,7 @@ class Segment:
         """Whether any of its signal files is there."""
         return any(file.path.is_file() for file in self.files)
 
-    def stamps(self) -> list[tuple[int, int]]:
+    def stamps(self) -> tuple[tuple[int, int], ...]:
         """Return size and time of every signal file; zeros for one that is not there."""
         found = []
         for file in self.files:
@@ -162,7 +162,7 @@ class Segment:
                 found.append((status.st_size, status.st_mtime_ns))
             except OSError:
                 found.append((0, 0))
-        return found
+        return tuple(found)
 
     def raw(self, start: int, stop: int, step: int) -> list[bytes]:
         """Return bytes that fix frames [start, stop), ``step`` each, after those before them.

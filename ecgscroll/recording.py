@@ -203,9 +203,9 @@ class Recording:
                 parts += segment.raw(low - piece.start, high - piece.start, high - low)
         return b"".join(parts)
 
-    def stamp(self) -> tuple[tuple[int, int], ...]:
-        """Return sizes and times of the signal files opened so far, to tell a change by."""
-        return tuple(stamp for segment in self._open.values() for stamp in segment.stamps())
+    def stamp(self) -> dict[str, tuple[tuple[int, int], ...]]:
+        """Return sizes and times of the signal files of each segment opened, to tell a change."""
+        return {name: segment.stamps() for name, segment in self._open.items()}
 
     def lead_index(self, lead: str | int) -> int:
         """Return the channel index of a lead given by name or index.

@@ -8,6 +8,7 @@ shown as lasting to the cursor, exactly as it would be if the files ended there.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -127,8 +128,8 @@ class Stream:
             raise CausalityError(f"Sample {stop - 1} has not elapsed.")
         return self.source.recording.raw(start, stop, step)
 
-    def stamp(self) -> object:
-        """Return something that changes when the recording's files do."""
+    def stamp(self) -> Mapping[str, object]:
+        """Return what changes when the recording's files do, by segment."""
         return self.source.recording.stamp()
 
     def beats(self, t0: float, t1: float) -> Beats:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, TypeVar
@@ -63,8 +64,8 @@ class Stored(Elapsed, Protocol):
     def raw(self, start: int, stop: int, step: int) -> list[bytes]:
         """Bytes that fix samples [start, stop) given those before, ``step`` samples each."""
 
-    def stamp(self) -> object:
-        """Something that changes when the files do."""
+    def stamp(self) -> Mapping[str, object]:
+        """What changes when the files do, by file or segment."""
 
 
 MAX_TAILS = 64
@@ -210,7 +211,7 @@ class Keys:
         self.cache = cache
         self._scheme = scheme
         self._chain = [hashlib.sha256(cache.key).digest()]
-        self._stamp: object = None
+        self._stamps: dict[str, object] = {}
 
     def of(self, stream: Stored, end: int) -> bytes | None:
         """Key of the segment that ends at ``end``; None where it is not worth a place on disk."""
@@ -218,15 +219,19 @@ class Keys:
         count, rest = divmod(end, grid.piece)
         if rest and end != stream.n_samples:
             return None
-        if self._stamp is None:
-            stream.read(0, 0)  # opens the files, so that their state is known
-            self._stamp = stream.stamp()
         self._extend(stream, grid.piece, count)
         state = hashlib.sha256(self._chain[count])
         for piece in stream.raw(end - rest, end, rest) if rest else ():
             state.update(piece)
         state.update(b"segment%d" % end)
+        self._same_files(stream)
         return state.digest()
+
+    def _same_files(self, stream: Stored) -> bool:
+        """Whether no file changed since it was first hashed."""
+        return all(
+            self._stamps.setdefault(name, stamp) == stamp for name, stamp in stream.stamp().items()
+        )
 
     def _extend(self, stream: Stored, piece: int, count: int) -> None:
         while (known := len(self._chain) - 1) < count:
@@ -243,7 +248,7 @@ class Keys:
 
     def save(self, stream: Stored, key: bytes, beats: Beats) -> None:
         """Put beats on disk, unless the recording's files changed since their first hash."""
-        if stream.stamp() == self._stamp:
+        if self._same_files(stream):
             self.cache.put(key, encode(beats))
 
 
