@@ -15,7 +15,7 @@ from ecgscroll.actions import Action, Finish, Measure, Skim, Write, parse_action
 from ecgscroll.errors import BadCallError
 from ecgscroll.ledger import Ledger
 from ecgscroll.observation import LedgerText, result_json
-from ecgscroll.signals.cues import profile
+from ecgscroll.signals.cues import CUE_DETAIL, profile
 from ecgscroll.stream import Stream
 from ecgscroll.tasks import Task
 from ecgscroll.tools.registry import Dx, run_tool, tool_names
@@ -131,7 +131,8 @@ class Episode:
         t0, t1 = self.stream.advance(taken)
         self._last_skim_t0 = t0
         self.counts.skims += 1
-        seen = profile(self.task.cue, self.stream.beats(t0, t1), t0, t1)
+        beats = self.stream.beats(t0, t1, CUE_DETAIL[self.task.cue])
+        seen = profile(self.task.cue, beats, t0, t1)
         self._remind_of(self._elevated(seen))
         result = {**_span(t0, t1), "cue": self.task.cue, **seen, "beats": self.stream.beats_source}
         if abs(t1 - t0 - action.duration) > _SHOWN_S:

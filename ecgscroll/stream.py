@@ -19,6 +19,7 @@ from ecgscroll.errors import CausalityError
 from ecgscroll.labels import Interval, Known, Labels
 from ecgscroll.reference import StEpisode
 from ecgscroll.signals.beats import Beats
+from ecgscroll.signals.segment import Detail
 from ecgscroll.sources import Source
 
 _ROUNDING = 1e-6
@@ -132,10 +133,13 @@ class Stream:
         """Return what changes when the recording's files do, by segment."""
         return self.source.recording.stamp()
 
-    def beats(self, t0: float, t1: float) -> Beats:
-        """Return the beats in [t0, t1) s: detected, or the annotations' without a waveform."""
+    def beats(self, t0: float, t1: float, detail: Detail = "waves") -> Beats:
+        """Return the beats in [t0, t1) s: detected, or the annotations' without a waveform.
+
+        Who needs less detail of detected ones pays less; what is included is always the same.
+        """
         if self.source.recording.has_signal:
-            return self.source.features.beats(self, t0, t1)
+            return self.source.features.beats(self, t0, t1, detail)
         return self.labels.beats().between(t0, min(t1, self._known.horizon))
 
     @property

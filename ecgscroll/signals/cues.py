@@ -11,10 +11,17 @@ from numpy.typing import NDArray
 
 from ecgscroll.signals import rr
 from ecgscroll.signals.beats import Beats
+from ecgscroll.signals.segment import Detail
 from ecgscroll.tasks import Cue
 
 N_BINS = 6
 MIN_BIN_S = 4.0
+CUE_DETAIL: dict[Cue, Detail] = {
+    "rr_irregularity": "times",
+    "st_deviation": "complexes",
+    "ectopy": "complexes",
+}
+"""What each cue reads of beats."""
 _DECIMALS = 3
 
 

@@ -8,7 +8,8 @@ past it from the next one. What :meth:`FeatureStore.beats` returns is therefore 
 header, of the samples before the cursor and of the window, whatever path the cursor took, and a
 cursor that moves on the grid computes nothing twice.
 
-Each segment's beats are computed once: kept in memory, and where there is a cache and the segment
+Finding beats costs a sixth of measuring them, so who asks for less detail pays for no more. Each
+segment's beats are computed once: kept in memory, and where there is a cache and the segment
 ends on a grid of 10 s, on disk, under a hash of all samples up to its end.
 """
 
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 from ecgscroll.signals.beats import Beats
 from ecgscroll.signals.cache import CacheFile
 from ecgscroll.signals.codec import decode, encode
-from ecgscroll.signals.segment import analyse
+from ecgscroll.signals.segment import DETAILS, Detail, analyse
 
 
 class Elapsed(Protocol):
@@ -76,6 +77,7 @@ PIECES = 6
 """Pieces of a block at whose ends a tail is worth a place on disk."""
 
 _AT_ONCE = 180
+_Segment = tuple[int, Detail]  # the sample where it ends, and what is told of its beats
 _K = TypeVar("_K")
 
 
@@ -102,11 +104,11 @@ class FeatureStore:
     def __init__(self, scheme: BlockScheme = BlockScheme(), cache: CacheFile | None = None) -> None:
         self.scheme = scheme
         self._keys = Keys(scheme, cache) if cache else None
-        self._blocks: dict[int, Beats] = {}
-        self._tails: OrderedDict[int, Beats] = OrderedDict()
-        self._joined: OrderedDict[tuple[int, int, int], Beats] = OrderedDict()
+        self._blocks: dict[_Segment, Beats] = {}
+        self._tails: OrderedDict[_Segment, Beats] = OrderedDict()
+        self._joined: OrderedDict[tuple[int, int, int, Detail], Beats] = OrderedDict()
 
-    def beats(self, stream: Elapsed, t0: float, t1: float) -> Beats:
+    def beats(self, stream: Elapsed, t0: float, t1: float, detail: Detail = "waves") -> Beats:
         """Beats with ``t0 <= time < t1`` that the elapsed samples show.
 
         Parameters
@@ -115,6 +117,9 @@ class FeatureStore:
             The recording up to the cursor; every sample is read through it.
         t0, t1
             Window in seconds; what lies past the cursor holds no beats.
+        detail
+            What is asked for; see :data:`ecgscroll.signals.segment.Detail`. It never changes a
+            value that it includes.
         """
         elapsed = stream.elapsed
         if not stream.ecg or t1 <= t0 or elapsed == 0:
@@ -124,41 +129,48 @@ class FeatureStore:
         first, last = grid.owner(t0 - 0.25), grid.owner(min(t1, elapsed / stream.fs))
         newest = (elapsed - 1) // grid.step
         first, last = min(first, newest), min(last, newest)
-        key = first, last, elapsed if last == newest else 0
+        key = first, last, elapsed if last == newest else 0, detail
         joined = self._joined.get(key)
         if joined is None:
-            joined = self._join(stream, grid, first, last, newest)
+            joined = self._join(stream, grid, (first, last, newest), detail)
             _remember(self._joined, key, joined, MAX_JOINED)
         return joined.between(t0, t1)
 
-    def _join(self, stream: Elapsed, grid: _Grid, first: int, last: int, newest: int) -> Beats:
+    def _join(
+        self, stream: Elapsed, grid: _Grid, span: tuple[int, int, int], detail: Detail
+    ) -> Beats:
         """Beats of blocks ``first`` to ``last``; those before the ``newest`` are final."""
+        first, last, newest = span
         ends = [(block + 1) * grid.step for block in range(first, min(last + 1, newest))]
-        parts = [self._block(stream, grid, end).between(0.0, grid.final(end)) for end in ends]
+        blocks = [self._block(stream, grid, (end, detail)) for end in ends]
+        parts = [b.between(0.0, grid.final(end)) for b, end in zip(blocks, ends, strict=True)]
         if last == newest:
-            parts.append(self._tail(stream, grid))
+            parts.append(self._tail(stream, grid, (stream.elapsed, detail)))
         return _without_doubles(Beats.concatenate(parts))
 
-    def _block(self, stream: Elapsed, grid: _Grid, end: int) -> Beats:
-        found = self._blocks.get(end)
-        if found is None:
-            found = self._blocks[end] = self._segment(stream, grid, end)
+    def _block(self, stream: Elapsed, grid: _Grid, segment: _Segment) -> Beats:
+        end, detail = segment
+        for richer in DETAILS[DETAILS.index(detail) :]:
+            if (end, richer) in self._blocks:
+                return self._blocks[end, richer]
+        self._blocks[segment] = found = self._segment(stream, grid, segment)
         return found
 
-    def _tail(self, stream: Elapsed, grid: _Grid) -> Beats:
-        end = stream.elapsed
+    def _tail(self, stream: Elapsed, grid: _Grid, segment: _Segment) -> Beats:
+        end, _ = segment
         if end % grid.step == 0:
-            return self._block(stream, grid, end)
-        found = self._tails.pop(end, None)
+            return self._block(stream, grid, segment)
+        found = self._tails.pop(segment, None)
         if found is None:
-            found = self._segment(stream, grid, end)
-        _remember(self._tails, end, found, MAX_TAILS)
+            found = self._segment(stream, grid, segment)
+        _remember(self._tails, segment, found, MAX_TAILS)
         return found
 
-    def _segment(self, stream: Elapsed, grid: _Grid, end: int) -> Beats:
-        """Beats of the segment that ends at sample ``end``, from disk or computed."""
+    def _segment(self, stream: Elapsed, grid: _Grid, segment: _Segment) -> Beats:
+        """Beats of the segment that ends at a sample, from disk or computed."""
+        end, detail = segment
         start = grid.start(end)
-        key = self._keys.of(stream, end) if self._keys else None  # type: ignore[arg-type]
+        key = self._keys.of(stream, segment) if self._keys else None  # type: ignore[arg-type]
         if key and self._keys:
             found = self._keys.load(key, _leads(stream), start / stream.fs, end / stream.fs)
             if found is not None:
@@ -167,7 +179,7 @@ class FeatureStore:
         signal = stream.read(origin, end)
         if len(stream.ecg) < len(signal):
             signal = signal[list(stream.ecg)]
-        found = analyse(signal, stream.fs, _leads(stream), origin)
+        found = analyse(signal, stream.fs, _leads(stream), origin, detail)
         inside = (found.time >= start / stream.fs) & (found.time < end / stream.fs)
         found = found.take(inside)  # a copy: a slice would keep the context's beats alive
         if key and self._keys:
@@ -213,8 +225,9 @@ class Keys:
         self._chain = [hashlib.sha256(cache.key).digest()]
         self._stamps: dict[str, object] = {}
 
-    def of(self, stream: Stored, end: int) -> bytes | None:
-        """Key of the segment that ends at ``end``; None where it is not worth a place on disk."""
+    def of(self, stream: Stored, segment: _Segment) -> bytes | None:
+        """Key of a segment; None where it is not worth a place on disk."""
+        end, detail = segment
         grid = _grid(self._scheme, stream.fs)
         count, rest = divmod(end, grid.piece)
         if rest and end != stream.n_samples:
@@ -223,7 +236,7 @@ class Keys:
         state = hashlib.sha256(self._chain[count])
         for piece in stream.raw(end - rest, end, rest) if rest else ():
             state.update(piece)
-        state.update(b"segment%d" % end)
+        state.update(f"{detail} {end}".encode())
         self._same_files(stream)
         return state.digest()
 

@@ -1,4 +1,6 @@
 import pickle
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -6,8 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from signals_fakes import FakeStream, beat_times, fake_ecg, matched
 
+from ecgscroll.signals.beats import ARRAYS
+from ecgscroll.signals.cues import CUE_DETAIL, profile
 from ecgscroll.signals.segment import analyse
 from ecgscroll.signals.store import MAX_TAILS, BlockScheme, FeatureStore
+from ecgscroll.sources import open_source
+from ecgscroll.stream import Stream
+from ecgscroll.tools import registry
+
+COMPLEXES = ["time", "after_gap", "qrs_ms", "qrs_amp", "st_mv", "ectopic"]
 
 DURATION = 200.0
 TIMES = beat_times(DURATION)
@@ -167,3 +176,36 @@ def test_blocks_of_a_real_record_agree_with_the_whole(data):
     whole = analyse(x, 360.0, ("MLII", "V5"), 0)
     hits, extra = matched(blockwise.time, whole.time, 0.02)
     assert len(whole) - hits + extra <= 2
+
+
+def test_less_detail_changes_nothing_that_it_includes():
+    for path in (("times", "complexes", "waves"), ("waves", "complexes", "times")):
+        store, stream = FeatureStore(), FakeStream(X).at(170)
+        full = FeatureStore().beats(FakeStream(X).at(170), 0, 170)
+        for detail in path:
+            found = store.beats(stream, 0, 170, detail)
+            names = {"times": ["time", "after_gap"], "waves": ARRAYS}.get(detail, COMPLEXES)
+            for name in names:
+                assert getattr(found, name).tobytes() == getattr(full, name).tobytes()
+
+
+@pytest.mark.real
+def test_tools_and_cues_read_no_more_than_they_ask_for(data):
+    source = open_source(data / "mitdb", "208", "mitdb")
+    stream, rich = (Stream(replace(source, features=FeatureStore())) for _ in range(2))
+    for _ in range(4):
+        t0, t1 = stream.advance(47)
+        rich.advance(47)
+        for cue, detail in CUE_DETAIL.items():
+            beats = stream.beats(t0, t1, detail)
+            assert profile(cue, beats, t0, t1) == profile(cue, rich.beats(t0, t1), t0, t1)
+        for name, detail in registry.DETAIL.items():
+            if name in registry.SIGNAL_TOOLS:
+                tool = registry.signal.SIGNAL_TOOLS[name]
+                poor, full = stream.beats(t0, t1, detail), rich.beats(t0, t1)
+                assert tool(poor, t0, t1, True) == tool(full, t0, t1, True)
+            else:
+                tool = getattr(registry.classifiers, name)
+                assert tool(partial(stream.beats, detail=detail), t0, t1) == tool(
+                    rich.beats, t0, t1
+                )
