@@ -40,7 +40,7 @@ except ImportError:  # pragma: no cover - Windows: no locks, so nothing is writt
 
 KEY_BYTES = 32
 MAX_FILE_BYTES = 64 << 20
-"""A file that would grow over this begins anew; a day of two leads takes about 20 MB."""
+"""A file that would grow over this begins anew; a day of two leads takes about 12 MB."""
 MAX_FOLDER_BYTES = 2 << 30
 """The files used longest ago go when a new one would join more than this."""
 _MAGIC = b"ecgscrl1"
