@@ -113,7 +113,7 @@ def detect_lead(
     candidates = np.flatnonzero(peak & valid)
     if len(candidates) == 0:
         return None
-    quiet = float(np.percentile(energy[::8][valid[::8]], 20))
+    quiet = float(np.percentile(energy[valid][::8], 20))
     levels = *_levels(energy, candidates, rate), NOISE_PEAK * quiet
     if levels[0] < CLEAR * quiet:
         return None
