@@ -105,7 +105,9 @@ def detect_lead(
 ) -> NDArray[np.int64] | None:
     """R peaks (sample numbers) of one (n,) lead; ``None`` if nothing in it stands out."""
     factor = max(1, int(fs // SLOW_HZ))
-    signal, valid, rate = *_slowed(filled(lead, valid), valid, factor), fs / factor
+    whole = bool(valid.all())
+    rate, signal = fs / factor, lead if whole else filled(lead, valid)
+    signal, valid = _slowed(signal, valid, factor)
     band = _filtered(signal, rate)
     energy = _energy(band, rate)
     spacing = 2 * (int(REFRACTORY_S * rate) // 2) + 1
@@ -113,7 +115,8 @@ def detect_lead(
     candidates = np.flatnonzero(peak & valid)
     if len(candidates) == 0:
         return None
-    quiet = float(np.percentile(energy[valid][::8], 20))
+    usual = energy[::8] if whole else energy[valid][::8]
+    quiet = float(np.partition(usual, len(usual) // 5)[len(usual) // 5])
     levels = *_levels(energy, candidates, rate), NOISE_PEAK * quiet
     if levels[0] < CLEAR * quiet:
         return None
@@ -124,17 +127,16 @@ def detect_lead(
 
 
 def _slowed(
-    signal: NDArray[np.float64], valid: NDArray[np.bool_], factor: int
+    signal: NDArray[np.floating], valid: NDArray[np.bool_], factor: int
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Every ``factor`` samples as their mean, valid where all of them are."""
-    if factor == 1:
-        return signal, valid
     n = len(signal) // factor * factor
-    total, all_valid = signal[:n:factor].copy(), valid[:n:factor].copy()
+    total, all_valid = signal[:n:factor].astype(np.float64), valid[:n:factor].copy()
     for i in range(1, factor):
         total += signal[i:n:factor]
         all_valid &= valid[i:n:factor]
-    return total / factor, all_valid
+    total *= 1.0 / factor
+    return total, all_valid
 
 
 def _filtered(signal: NDArray[np.float64], fs: float) -> NDArray[np.float64]:
