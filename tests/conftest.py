@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -43,3 +43,14 @@ def data() -> Path:
     if folder is None:
         pytest.skip("no real recordings: set ECGSCROLL_DATA")
     return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def nothing_on_disk() -> Iterator[None]:
+    """No beats from an earlier run or another test, which might hide what this one should find.
+
+    For the whole session, since fixtures that tests share are set up before any test's own.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ecgscroll.causal.sources.beats_file", lambda recording: None)
+        yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,12 @@ from threading import Lock
 from typing import get_args
 
 from ecgscroll.causal.labels import Labels
+from ecgscroll.files import cache_dir
 from ecgscroll.records.databases import Card, Kind, get_card
 from ecgscroll.records.recording import Recording
 from ecgscroll.records.reference import Reference, load_reference
-from ecgscroll.signals.store import FeatureStore
+from ecgscroll.signals.cache import CacheFile, made_with
+from ecgscroll.signals.store import PIECES, BlockScheme, FeatureStore
 
 MAX_OPEN = 8
 AF_LABELS = ("AFIB", "AFL")
@@ -95,7 +98,24 @@ def _open_anew(folder: Path, name: str, database: str, af_labels: tuple[str, ...
     kinds: tuple[Kind, ...] = get_args(Kind)
     annotated = {kind: card.annotates(kind, name) if card else None for kind in kinds}
     labels = Labels(reference, ecg, annotated)
-    return Source(recording, card, reference, labels, FeatureStore(), af_labels)
+    features = FeatureStore(cache=beats_file(recording))
+    return Source(recording, card, reference, labels, features, af_labels)
+
+
+def beats_file(recording: Recording) -> CacheFile | None:
+    """Return the recording's file of beats, whose key is all that they depend on but samples.
+
+    The file's name also holds the record's, so that recordings of one device share no file.
+    """
+    if not recording.has_signal:
+        return None
+    facts = f"{recording.facts} {BlockScheme()} {PIECES}"
+    try:
+        key = hashlib.sha256(made_with() + facts.encode()).digest()
+        named = hashlib.sha256(key + f"{recording.database}/{recording.name}".encode()).hexdigest()
+        return CacheFile(cache_dir() / "beats" / f"{named[:32]}.beats", key)
+    except (OSError, RuntimeError):
+        return None
 
 
 def _fingerprint(folder: Path, name: str) -> tuple[tuple[str, int, int], ...]:

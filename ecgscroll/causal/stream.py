@@ -8,6 +8,7 @@ shown as lasting to the cursor, exactly as it would be if the files ended there.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from ecgscroll.errors import CausalityError
 from ecgscroll.records.databases import Kind
 from ecgscroll.records.reference import StEpisode
 from ecgscroll.signals.beats import Beats
+from ecgscroll.signals.segment import Detail
 
 _ROUNDING = 1e-6
 
@@ -115,10 +117,29 @@ class Stream:
             )
         return self.source.recording.read(start, stop)
 
-    def beats(self, t0: float, t1: float) -> Beats:
-        """Return the beats in [t0, t1) s: detected, or the annotations' without a waveform."""
+    def raw(self, start: int, stop: int, step: int) -> list[bytes]:
+        """Return bytes that fix samples [start, stop) given those before, ``step`` samples each.
+
+        Raises
+        ------
+        CausalityError
+            If ``stop`` lies after the samples that have elapsed.
+        """
+        if stop > self.elapsed:
+            raise CausalityError(f"Sample {stop - 1} has not elapsed.")
+        return self.source.recording.raw(start, stop, step)
+
+    def stamp(self) -> Mapping[str, object]:
+        """Return what changes when the recording's files do, by segment."""
+        return self.source.recording.stamp()
+
+    def beats(self, t0: float, t1: float, detail: Detail = "waves") -> Beats:
+        """Return the beats in [t0, t1) s: detected, or the annotations' without a waveform.
+
+        Who needs less detail of detected ones pays less; what is included is always the same.
+        """
         if self.source.recording.has_signal:
-            return self.source.features.beats(self, t0, t1)
+            return self.source.features.beats(self, t0, t1, detail)
         return self.labels.beats().between(t0, min(t1, self._known.horizon))
 
     @property

@@ -16,7 +16,7 @@ from ecgscroll.environment.actions import Action, Finish, Measure, Skim, Write, 
 from ecgscroll.environment.observation import LedgerText, result_json
 from ecgscroll.errors import BadCallError
 from ecgscroll.scoring.ledger import Ledger
-from ecgscroll.signals.cues import profile
+from ecgscroll.signals.cues import CUE_DETAIL, profile
 from ecgscroll.tasks import Task
 from ecgscroll.tools.registry import Dx, run_tool, tool_names
 from ecgscroll.tools.signal import NO_WAVEFORM
@@ -132,7 +132,8 @@ class Episode:
         t0, t1 = self.stream.advance(taken)
         self._last_skim_t0 = t0
         self.counts.skims += 1
-        seen = profile(self.task.cue, self.stream.beats(t0, t1), t0, t1)
+        beats = self.stream.beats(t0, t1, CUE_DETAIL[self.task.cue])
+        seen = profile(self.task.cue, beats, t0, t1)
         self._remind_of(self._elevated(seen))
         result = {**_span(t0, t1), "cue": self.task.cue, **seen, "beats": self.stream.beats_source}
         if abs(t1 - t0 - action.duration) > _SHOWN_S:

@@ -82,6 +82,12 @@ class Recording:
         """Length in seconds."""
         return self.n_samples / self.fs
 
+    @property
+    def facts(self) -> str:
+        """All that `read` depends on besides what `raw` returns."""
+        own = repr((self.fs, self.leads, self.units, self.ecg, self._names))
+        return own if len(self._pieces) > 1 else own + self._segment(self._pieces[0].segment).facts
+
     @classmethod
     def open(cls, folder: Path, name: str, database: str | None = None) -> Recording:
         """Open the record ``name`` of ``folder``.
@@ -168,6 +174,36 @@ class Recording:
             if factor != 1.0:
                 out[channel] *= np.float32(factor)
         return out
+
+    def raw(self, start: int, stop: int, step: int) -> list[bytes]:
+        """Return bytes that fix samples [start, stop) given those before, ``step`` frames each.
+
+        They depend on frames before ``stop`` alone, as :meth:`read` does, and cost less: most are
+        the files' own. In a recording of several segments, what the headers say of each is part
+        of them.
+        """
+        if len(self._pieces) == 1:
+            return self._segment(self._pieces[0].segment).raw(start, stop, step)
+        bounds = [(at, min(at + step, stop)) for at in range(start, stop, step)]
+        return [self._raw_across(low, high) for low, high in bounds]
+
+    def _raw_across(self, start: int, stop: int) -> bytes:
+        parts: list[bytes] = []
+        first = bisect_right(self._pieces, start, key=lambda piece: piece.stop)
+        for piece in self._pieces[first:]:
+            if piece.start >= stop:
+                break
+            low, high = max(start, piece.start), min(stop, piece.stop)
+            parts.append(b"%d,%d:" % (low, high))
+            if piece.segment != NO_FILE:
+                segment = self._segment(piece.segment)
+                parts.append(segment.facts.encode())
+                parts += segment.raw(low - piece.start, high - piece.start, high - low)
+        return b"".join(parts)
+
+    def stamp(self) -> dict[str, tuple[tuple[int, int], ...]]:
+        """Return sizes and times of the signal files of each segment opened, to tell a change."""
+        return {name: segment.stamps() for name, segment in self._open.items()}
 
     def lead_index(self, lead: str | int) -> int:
         """Return the channel index of a lead given by name or index.

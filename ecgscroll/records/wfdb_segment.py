@@ -7,6 +7,7 @@ with another future, gives the same array.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -47,19 +48,45 @@ class _File:
             self._integrate(values, start)
         return values
 
-    def _samples(self, start: int, stop: int) -> NDArray[np.int32]:
+    def raw(self, start: int, stop: int, step: int) -> list[bytes]:
+        """Return what is stored of frames [start, stop), ``step`` frames each.
+
+        The file's bytes where every bound lies between groups of samples; else the samples, since
+        a shared group would let the next frame in.
+        """
+        bounds = [(at, min(at + step, stop)) for at in range(start, stop, step)]
+        whole = all(n * self.width % self.fmt.samples == 0 for n in (start, stop, step))
+        if not whole:
+            return [self._samples(low, high).tobytes() for low, high in bounds]
+        size = self.fmt.size * self.width // self.fmt.samples
+        if self.fmt.size * self.width % self.fmt.samples:
+            return [self._bytes(*self._groups(low, high)[:2]) for low, high in bounds]
+        data = self._bytes(*self._groups(start, stop)[:2])
+        return [data[(low - start) * size : (high - start) * size] for low, high in bounds]
+
+    def _groups(self, start: int, stop: int) -> tuple[int, int, int, int]:
+        """Return where the groups that hold frames [start, stop) begin and how many bytes they are.
+
+        The samples to skip in them, and how many samples follow, come third and fourth.
+        """
         first, count = start * self.width, (stop - start) * self.width
         group, skip = divmod(first, self.fmt.samples)
         n_groups = -(-(skip + count) // self.fmt.samples)
+        return self.offset + group * self.fmt.size, n_groups * self.fmt.size, skip, count
+
+    def _bytes(self, at: int, size: int) -> bytes:
         try:
-            with self.path.open("rb") as file:
-                file.seek(self.offset + group * self.fmt.size)
-                raw = file.read(n_groups * self.fmt.size)
+            with self.path.open("rb", buffering=0) as file:
+                file.seek(at)
+                return file.read(size)
         except FileNotFoundError:
-            raw = b""
+            return b""
         except OSError as error:
             raise DataError(f"{self.path.name!r} cannot be read: {error.strerror}.") from None
-        return decode(raw, self.fmt, skip, count)
+
+    def _samples(self, start: int, stop: int) -> NDArray[np.int32]:
+        at, size, skip, count = self._groups(start, stop)
+        return decode(self._bytes(at, size), self.fmt, skip, count)
 
     def _integrate(self, values: NDArray[np.float64], start: int) -> None:
         """Turn first differences into samples, in place."""
@@ -125,6 +152,35 @@ class Segment:
     def has_signal(self) -> bool:
         """Whether any of its signal files is there."""
         return any(file.path.is_file() for file in self.files)
+
+    def stamps(self) -> tuple[tuple[int, int], ...]:
+        """Return size and time of every signal file; zeros for one that is not there."""
+        found = []
+        for file in self.files:
+            try:
+                status = file.path.stat()
+                found.append((status.st_size, status.st_mtime_ns))
+            except OSError:
+                found.append((0, 0))
+        return tuple(found)
+
+    def raw(self, start: int, stop: int, step: int) -> list[bytes]:
+        """Return bytes that fix frames [start, stop), ``step`` each, after those before them.
+
+        What `facts` says is left out.
+        """
+        pieces = [file.raw(start, stop, step) for file in self.files]
+        if len(pieces) == 1:
+            return pieces[0]
+        return [
+            b"".join([*(b"%d," % len(part) for part in parts), *parts])
+            for parts in zip(*pieces, strict=True)
+        ]
+
+    @cached_property
+    def facts(self) -> str:
+        """What the header says of how the files' bytes become samples."""
+        return repr(self.signals)
 
     def read(self, start: int, stop: int) -> NDArray[np.float32]:
         """Return frames [start, stop) in physical units, NaN where there is no sample.

@@ -82,13 +82,21 @@ class Beats:
 
     def between(self, t0: float, t1: float) -> Beats:
         """Beats with ``t0 <= time < t1``."""
-        start, stop = np.searchsorted(self.time, (t0, t1), side="left")
+        start, stop = self.time.searchsorted(t0), self.time.searchsorted(t1)
         return self.take(slice(int(start), int(stop)))
 
     def take(self, index: slice | Flag | NDArray[np.intp]) -> Beats:
         """Beats at an index along the beat axis; a slice copies nothing."""
-        arrays = {name: getattr(self, name)[index] for name in _ARRAYS}
-        return Beats(self.source, self.leads, **arrays)
+        mine = self.__dict__
+        arrays = {name: mine[name][index] for name in ARRAYS}
+        return Beats.of(self.source, self.leads, arrays)
+
+    @classmethod
+    def of(cls, source: Source, leads: tuple[str, ...], arrays: dict[str, NDArray[Any]]) -> Beats:
+        """Beats of all arrays by name, without the frozen constructor's cost per field."""
+        beats = object.__new__(cls)
+        beats.__dict__.update({"source": source, "leads": leads, **arrays})
+        return beats
 
     @classmethod
     def empty(cls, leads: Sequence[str] = (), source: Source = "detected") -> Beats:
@@ -127,9 +135,11 @@ class Beats:
         """Join beats of consecutive spans; at least one part."""
         if len(parts) == 1:
             return parts[0]
-        arrays = {name: np.concatenate([getattr(p, name) for p in parts]) for name in _ARRAYS}
-        return cls(parts[0].source, parts[0].leads, **arrays)
+        every = [part.__dict__ for part in parts]
+        arrays = {name: np.concatenate([part[name] for part in every]) for name in ARRAYS}
+        return cls.of(parts[0].source, parts[0].leads, arrays)
 
 
-_ARRAYS = tuple(f.name for f in fields(Beats) if f.name not in ("source", "leads"))
+ARRAYS = tuple(f.name for f in fields(Beats) if f.name not in ("source", "leads"))
+"""Names of the arrays, in order."""
 _WAVEFORM = ("qrs_ms", "pr_ms", "p_ms", "p_amp", "p_present", "qt_ms")

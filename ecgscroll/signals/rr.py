@@ -43,9 +43,12 @@ def intervals(time: NDArray[np.float64], after_gap: NDArray[np.bool_]) -> Interv
     which agree with each other within 10 % (a missed beat in a regular rhythm; a compensatory pause
     has a short neighbour and stays). Ectopic beats stay in.
     """
-    rr = np.diff(time) * 1000.0
+    rr = (time[1:] - time[:-1]) * 1000.0
     bad = after_gap[1:] | (rr < MIN_RR_MS) | (rr > MAX_RR_MS) | _missed(rr)
-    return Intervals(rr[~bad], time[1:][~bad], int(bad.sum()))
+    excluded = int(np.count_nonzero(bad))
+    if not excluded:
+        return Intervals(rr, time[1:], 0)
+    return Intervals(rr[~bad], time[1:][~bad], excluded)
 
 
 def _missed(rr: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -100,4 +103,6 @@ def variation(ms: NDArray[np.float64]) -> float:
     """Coefficient of variation (population s.d. over mean); NaN under two intervals."""
     if len(ms) < 2:
         return float("nan")
-    return float(ms.std() / ms.mean())
+    mean = ms.sum() / len(ms)
+    off = ms - mean
+    return float(np.sqrt((off * off).sum() / len(ms)) / mean)

@@ -1,24 +1,35 @@
-"""Beats of a growing recording, computed block by block from elapsed samples alone.
+"""Beats of a growing recording, computed segment by segment from elapsed samples alone.
 
-The recording is cut on an absolute grid into blocks of 60 s. A block is final once the cursor has
-passed its end by a guard of 2.5 s (or the recording ends); its beats come from the samples
-[start - 10 s, end + 2.5 s] and from nothing else, so zero-phase filters inside it see no future
-that the cursor does not. Beats after the last final block are computed from the samples up to the
-cursor. What :meth:`FeatureStore.beats` returns is therefore a function of the header, of the
-samples before the cursor and of the window, whatever path the cursor took.
+The recording is cut on an absolute grid of 60 s. A segment ends on the grid or at the cursor; it
+begins 12.5 s before the grid point before its end and is read by itself, so the zero-phase filters
+in it see no sample after its end. Beats of the last 2.5 s before a grid point want signal after
+them: at a cursor on that point they come from the segment that ends there, and once the cursor is
+past it from the next one. What :meth:`FeatureStore.beats` returns is therefore a function of the
+header, of the samples before the cursor and of the window, whatever path the cursor took, and a
+cursor that moves on the grid computes nothing twice.
+
+Finding beats costs a sixth of measuring them, so who asks for less detail pays for no more. Each
+segment's beats are computed once: kept in memory, and where there is a cache and the segment
+ends on a grid of 10 s, on disk, under a hash of all samples up to its end.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from functools import lru_cache
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ecgscroll.signals.beats import Beats
-from ecgscroll.signals.segment import analyse
+from ecgscroll.signals.cache import CacheFile
+from ecgscroll.signals.codec import decode, encode
+from ecgscroll.signals.segment import DETAILS, Detail, analyse
 
 
 class Elapsed(Protocol):
@@ -48,13 +59,31 @@ class Elapsed(Protocol):
         """Samples [start, stop) of every channel, (n_leads, stop - start); NaN where invalid."""
 
 
-MAX_TAILS = 8
-"""Tails kept, the last used: one for each of a few environments on the same recording."""
+class Stored(Elapsed, Protocol):
+    """One whose samples can be told apart cheaply; a store with a cache needs it."""
+
+    def raw(self, start: int, stop: int, step: int) -> list[bytes]:
+        """Bytes that fix samples [start, stop) given those before, ``step`` samples each."""
+
+    def stamp(self) -> Mapping[str, object]:
+        """What changes when the files do, by file or segment."""
+
+
+MAX_TAILS = 64
+"""Tails kept, the last used: a few for each of some environments on the same recording."""
+MAX_JOINED = 4
+"""Joined spans kept: a measure asks for what the skim before it asked for."""
+PIECES = 6
+"""Pieces of a block at whose ends a tail is worth a place on disk."""
+
+_AT_ONCE = 180
+_Segment = tuple[int, Detail]  # the sample where it ends, and what is told of its beats
+_K = TypeVar("_K")
 
 
 @dataclass(frozen=True)
 class BlockScheme:
-    """Seconds of a block, of what precedes it, and of what must follow before it is final."""
+    """Seconds of a block, of what precedes it, and of what follows a beat before it is final."""
 
     block_s: float = 60.0
     context_s: float = 10.0
@@ -62,14 +91,24 @@ class BlockScheme:
 
 
 class FeatureStore:
-    """Beats of one recording, shared by every environment on it; each block is computed once."""
+    """Beats of one recording, shared by every environment on it; each segment is computed once.
 
-    def __init__(self, scheme: BlockScheme = BlockScheme()) -> None:
+    Parameters
+    ----------
+    scheme
+        How the recording is cut.
+    cache
+        Where segments are kept on disk; the streams are then `Stored` ones.
+    """
+
+    def __init__(self, scheme: BlockScheme = BlockScheme(), cache: CacheFile | None = None) -> None:
         self.scheme = scheme
-        self._final: dict[int, Beats] = {}
-        self._tails: dict[int, Beats] = {}
+        self._keys = Keys(scheme, cache) if cache else None
+        self._blocks: dict[_Segment, Beats] = {}
+        self._tails: OrderedDict[_Segment, Beats] = OrderedDict()
+        self._joined: OrderedDict[tuple[int, int, int, Detail], Beats] = OrderedDict()
 
-    def beats(self, stream: Elapsed, t0: float, t1: float) -> Beats:
+    def beats(self, stream: Elapsed, t0: float, t1: float, detail: Detail = "waves") -> Beats:
         """Beats with ``t0 <= time < t1`` that the elapsed samples show.
 
         Parameters
@@ -78,62 +117,167 @@ class FeatureStore:
             The recording up to the cursor; every sample is read through it.
         t0, t1
             Window in seconds; what lies past the cursor holds no beats.
+        detail
+            What is asked for; see :data:`ecgscroll.signals.segment.Detail`. It never changes a
+            value that it includes.
         """
-        leads = tuple(stream.leads[i] for i in stream.ecg)
-        if not leads or t1 <= t0:
-            return Beats.empty(leads)
+        elapsed = stream.elapsed
+        if not stream.ecg or t1 <= t0 or elapsed == 0:
+            return Beats.empty(_leads(stream))
+        grid = _grid(self.scheme, stream.fs)
         # One refractory period earlier, so that the join with the block before is always made.
-        step = self._step(stream)
-        first = max(0, math.floor((t0 - 0.25) * stream.fs / step))
-        last = math.floor(min(t1 * stream.fs, stream.elapsed) / step)
-        n_final = self._final_blocks(stream)
-        parts = [self._block(stream, b) for b in range(first, min(last + 1, n_final))]
-        if last >= n_final and n_final * step < stream.elapsed:
-            parts.append(self._tail_beats(stream, n_final))
-        joined = Beats.concatenate(parts) if parts else Beats.empty(leads)
-        return _without_doubles(joined).between(t0, t1)
+        first, last = grid.owner(t0 - 0.25), grid.owner(min(t1, elapsed / stream.fs))
+        newest = (elapsed - 1) // grid.step
+        first, last = min(first, newest), min(last, newest)
+        key = first, last, elapsed if last == newest else 0, detail
+        joined = self._joined.get(key)
+        if joined is None:
+            joined = self._join(stream, grid, (first, last, newest), detail)
+            _remember(self._joined, key, joined, MAX_JOINED)
+        return joined.between(t0, t1)
 
-    def _step(self, stream: Elapsed) -> int:
-        return round(self.scheme.block_s * stream.fs)
+    def _join(
+        self, stream: Elapsed, grid: _Grid, span: tuple[int, int, int], detail: Detail
+    ) -> Beats:
+        """Beats of blocks ``first`` to ``last``; those before the ``newest`` are final."""
+        first, last, newest = span
+        ends = [(block + 1) * grid.step for block in range(first, min(last + 1, newest))]
+        blocks = [self._block(stream, grid, (end, detail)) for end in ends]
+        parts = [b.between(0.0, grid.final(end)) for b, end in zip(blocks, ends, strict=True)]
+        if last == newest:
+            parts.append(self._tail(stream, grid, (stream.elapsed, detail)))
+        return _without_doubles(Beats.concatenate(parts))
 
-    def _final_blocks(self, stream: Elapsed) -> int:
-        """How many blocks the cursor has made final."""
-        step = self._step(stream)
-        if stream.elapsed >= stream.n_samples:
-            return -(-stream.n_samples // step)
-        return max(0, (stream.elapsed - round(self.scheme.guard_s * stream.fs)) // step)
+    def _block(self, stream: Elapsed, grid: _Grid, segment: _Segment) -> Beats:
+        end, detail = segment
+        for richer in DETAILS[DETAILS.index(detail) :]:
+            if (end, richer) in self._blocks:
+                return self._blocks[end, richer]
+        self._blocks[segment] = found = self._segment(stream, grid, segment)
+        return found
 
-    def _block(self, stream: Elapsed, block: int) -> Beats:
-        if block not in self._final:
-            start = block * self._step(stream)
-            stop = min(start + self._step(stream), stream.n_samples)
-            end = min(stop + round(self.scheme.guard_s * stream.fs), stream.n_samples)
-            self._final[block] = self._compute(stream, start, stop, end)
-        return self._final[block]
+    def _tail(self, stream: Elapsed, grid: _Grid, segment: _Segment) -> Beats:
+        end, _ = segment
+        if end % grid.step == 0:
+            return self._block(stream, grid, segment)
+        found = self._tails.pop(segment, None)
+        if found is None:
+            found = self._segment(stream, grid, segment)
+        _remember(self._tails, segment, found, MAX_TAILS)
+        return found
 
-    def _tail_beats(self, stream: Elapsed, n_final: int) -> Beats:
-        tail = self._tails.pop(stream.elapsed, None)
-        if tail is None:
-            start = n_final * self._step(stream)
-            tail = self._compute(stream, start, stream.elapsed, stream.elapsed)
-        self._tails[stream.elapsed] = tail
-        if len(self._tails) > MAX_TAILS:
-            self._tails.pop(next(iter(self._tails)), None)
-        return tail
+    def _segment(self, stream: Elapsed, grid: _Grid, segment: _Segment) -> Beats:
+        """Beats of the segment that ends at a sample, from disk or computed."""
+        end, detail = segment
+        start = grid.start(end)
+        key = self._keys.of(stream, segment) if self._keys else None  # type: ignore[arg-type]
+        if key and self._keys:
+            found = self._keys.load(key, _leads(stream), start / stream.fs, end / stream.fs)
+            if found is not None:
+                return found
+        origin = max(0, start - grid.context)
+        signal = stream.read(origin, end)
+        if len(stream.ecg) < len(signal):
+            signal = signal[list(stream.ecg)]
+        found = analyse(signal, stream.fs, _leads(stream), origin, detail)
+        inside = (found.time >= start / stream.fs) & (found.time < end / stream.fs)
+        found = found.take(inside)  # a copy: a slice would keep the context's beats alive
+        if key and self._keys:
+            self._keys.save(stream, key, found)  # type: ignore[arg-type]
+        return found
 
-    def _compute(self, stream: Elapsed, start: int, stop: int, end: int) -> Beats:
-        """Beats in samples [start, stop), from samples [start - context, end)."""
-        origin = max(0, start - round(self.scheme.context_s * stream.fs))
-        signal = stream.read(origin, end)[list(stream.ecg)]
-        leads = tuple(stream.leads[i] for i in stream.ecg)
-        found = analyse(signal, stream.fs, leads, origin)
-        inside = (found.time >= start / stream.fs) & (found.time < stop / stream.fs)
-        return found.take(inside)  # a copy: a slice would keep the context's beats alive
+
+class _Grid:
+    """Sample numbers of the grid: ``step`` between points, a block's reach and its context."""
+
+    def __init__(self, scheme: BlockScheme, fs: float) -> None:
+        self.fs = fs
+        self.piece = max(1, round(scheme.block_s * fs / PIECES))
+        self.step = self.piece * PIECES
+        self.guard = round(scheme.guard_s * fs)
+        self.context = round(scheme.context_s * fs)
+
+    def owner(self, t: float) -> int:
+        """Which block's final beats hold time ``t``."""
+        return max(0, math.floor((t * self.fs + self.guard) / self.step))
+
+    def start(self, end: int) -> int:
+        """First sample whose beats the segment that ends at ``end`` tells."""
+        return max(0, (end - 1) // self.step * self.step - self.guard)
+
+    def final(self, end: int) -> float:
+        """Time (s) from which a later segment tells the beats better than the one to ``end``."""
+        return (end - self.guard) / self.fs
+
+
+_grid = lru_cache(maxsize=64)(_Grid)
+
+
+class Keys:
+    """Keys of segments: a chain of hashes over the recording's pieces, each over the one before.
+
+    A key is thus a function of the cache file's own key and of all samples up to a segment's end.
+    """
+
+    def __init__(self, scheme: BlockScheme, cache: CacheFile) -> None:
+        self.cache = cache
+        self._scheme = scheme
+        self._chain = [hashlib.sha256(cache.key).digest()]
+        self._stamps: dict[str, object] = {}
+
+    def of(self, stream: Stored, segment: _Segment) -> bytes | None:
+        """Key of a segment; None where it is not worth a place on disk."""
+        end, detail = segment
+        grid = _grid(self._scheme, stream.fs)
+        count, rest = divmod(end, grid.piece)
+        if rest and end != stream.n_samples:
+            return None
+        self._extend(stream, grid.piece, count)
+        state = hashlib.sha256(self._chain[count])
+        for piece in stream.raw(end - rest, end, rest) if rest else ():
+            state.update(piece)
+        state.update(f"{detail} {end}".encode())
+        self._same_files(stream)
+        return state.digest()
+
+    def _same_files(self, stream: Stored) -> bool:
+        """Whether no file changed since it was first hashed."""
+        return all(
+            self._stamps.setdefault(name, stamp) == stamp for name, stamp in stream.stamp().items()
+        )
+
+    def _extend(self, stream: Stored, piece: int, count: int) -> None:
+        while (known := len(self._chain) - 1) < count:
+            stop = min(count, known + _AT_ONCE)
+            for raw in stream.raw(known * piece, stop * piece, piece):
+                state = hashlib.sha256(self._chain[-1])
+                state.update(raw)
+                self._chain.append(state.digest())
+
+    def load(self, key: bytes, leads: tuple[str, ...], t0: float, t1: float) -> Beats | None:
+        """Beats on disk under a key."""
+        data = self.cache.get(key)
+        return None if data is None else decode(data, leads, t0, t1)
+
+    def save(self, stream: Stored, key: bytes, beats: Beats) -> None:
+        """Put beats on disk, unless the recording's files changed since their first hash."""
+        if self._same_files(stream):
+            self.cache.put(key, encode(beats))
+
+
+def _leads(stream: Elapsed) -> tuple[str, ...]:
+    return tuple(stream.leads[i] for i in stream.ecg)
+
+
+def _remember(store: OrderedDict[_K, Beats], key: _K, value: Beats, limit: int) -> None:
+    store[key] = value
+    while len(store) > limit:
+        store.popitem(last=False)
 
 
 def _without_doubles(beats: Beats) -> Beats:
     """Drop the second of two beats under 200 ms apart, which only a block's edge can leave."""
-    close = np.diff(beats.time) < 0.2
+    close = beats.time[1:] - beats.time[:-1] < 0.2
     if not close.any():
         return beats
     return beats.take(np.concatenate([[True], ~close]))

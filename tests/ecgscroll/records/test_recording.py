@@ -58,6 +58,28 @@ def test_window_does_not_depend_on_what_follows_it(tmp_path, fmt):
             assert window.tobytes() == true.read(0, stop).tobytes()
 
 
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("step", [10, 7, 1])
+def test_raw_bytes_fix_the_window_and_do_not_depend_on_what_follows_it(tmp_path, fmt, step):
+    rng = np.random.default_rng(fmt)
+    raw = two_leads(tmp_path / "true", fmt, rng)
+    true = Recording.open(tmp_path / "true", "r")
+    two_leads(tmp_path / "false", fmt, rng)
+    false = Recording.open(tmp_path / "false", "r")
+    for stop in (step, 8 * step, 70):
+        past = raw[: _bytes_that_hold(fmt, 2 * stop)]
+        for future in (b"", rng.bytes(len(raw) - len(past))):
+            (tmp_path / "false" / "r.dat").write_bytes(past + future)
+            assert false.raw(0, stop, step) == true.raw(0, stop, step)
+    changed = bytearray(raw)
+    changed[3] ^= 1
+    (tmp_path / "false" / "r.dat").write_bytes(changed)
+    assert false.raw(0, 70, step) != true.raw(0, 70, step)
+    assert b"".join(true.raw(0, 20 * step, step)) == b"".join(
+        piece for at in (0, 10 * step) for piece in true.raw(at, at + 10 * step, step)
+    )
+
+
 def _bytes_that_hold(fmt: int, samples: int) -> int:
     """Bytes up to the last one that a sample has a part in."""
     size, whole, tail = {212: (2, 3, (0, 2)), 310: (3, 4, (0, 2, 4)), 311: (3, 4, (0, 2, 3))}.get(
@@ -275,6 +297,33 @@ def test_multi_segment_record_equals_wfdb_in_every_window(tmp_path, layout):
     n = recording.n_samples
     for start, stop in [(0, n), (40, 80), (49, 51), (50, 70), (69, 71), (n - 1, n), (30, 30)]:
         np.testing.assert_array_equal(recording.read(start, stop), expected[:, start:stop])
+
+
+@pytest.mark.parametrize("layout", ["fixed", "variable"])
+def test_raw_bytes_of_a_multi_segment_record_tell_every_sample(tmp_path, layout):
+    segments(tmp_path, layout)
+    whole = Recording.open(tmp_path, "r")
+    n = whole.n_samples
+    before = whole.raw(0, n, 10)
+    assert len(before) == -(-n // 10)
+    for file in sorted(tmp_path.glob("*.dat")):
+        data = bytearray(file.read_bytes())
+        data[4] ^= 1
+        file.write_bytes(data)
+        changed = Recording.open(tmp_path, "r")
+        assert sum(a != b for a, b in zip(before, changed.raw(0, n, 10), strict=True)) == 1
+        before = changed.raw(0, n, 10)
+    assert whole.raw(0, n, 10) == before
+
+
+def test_a_changed_signal_file_changes_the_stamp(tmp_path):
+    two_leads(tmp_path, 16, np.random.default_rng(0))
+    recording = Recording.open(tmp_path, "r")
+    before = recording.stamp()
+    (tmp_path / "r.dat").write_bytes(b"")
+    assert recording.stamp() != before
+    (tmp_path / "r.dat").unlink()
+    assert recording.stamp() == {"r": ((0, 0),)}
 
 
 def test_missing_segment_is_a_damaged_record(tmp_path):

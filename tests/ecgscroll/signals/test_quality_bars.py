@@ -9,6 +9,7 @@ from ecgscroll.causal.sources import open_source
 from ecgscroll.causal.stream import Stream
 from ecgscroll.scoring.ec57 import compare_beats
 from ecgscroll.signals import rhythm
+from ecgscroll.signals.detector import detect_lead
 
 DS2 = [
     "100",
@@ -79,3 +80,17 @@ def test_accuracy_on_ds2(counts, what, sensitivity, predictivity):
     hits, reference, called = counts[what]
     assert hits / reference >= sensitivity
     assert hits / called >= predictivity
+
+
+@pytest.mark.parametrize("name", ["103", "117", "202", "219"])
+def test_beats_are_found_under_noise_of_6_db(data, name):
+    source = open_source(data / "mitdb", name, "mitdb")
+    lead = source.recording.read(0, 120 * 360)[0]
+    truth = source.reference.beat_times[source.reference.beat_times < 120]
+    swing = [np.ptp(lead[i - 20 : i + 20]) for i in (truth[2:-2] * 360).astype(int)]
+    level = np.sqrt(np.mean(np.square(swing)) / 8 / 10**0.6)
+    noisy = lead + level * np.random.default_rng(1).standard_normal(len(lead))
+    found = detect_lead(noisy.astype(np.float32), np.ones(len(lead), dtype=bool), 360.0) / 360.0
+    near = np.abs(np.subtract.outer(truth, found)) < 0.15
+    assert near.any(axis=1).mean() >= 0.98
+    assert near.any(axis=0).mean() >= 0.95

@@ -1,4 +1,6 @@
 import pickle
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -6,9 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from signals_fakes import FakeStream, beat_times, fake_ecg, matched
 
-from ecgscroll.signals.beats import Beats
+from ecgscroll.causal.sources import open_source
+from ecgscroll.causal.stream import Stream
+from ecgscroll.signals import store as store_module
+from ecgscroll.signals.beats import ARRAYS, Beats
+from ecgscroll.signals.cues import CUE_DETAIL, profile
 from ecgscroll.signals.segment import analyse
 from ecgscroll.signals.store import MAX_TAILS, BlockScheme, FeatureStore
+from ecgscroll.tools import registry
+
+TIMES_ONLY = ["time", "after_gap"]
+COMPLEXES = [*TIMES_ONLY, "qrs_ms", "qrs_on_ms", "qrs_off_ms", "qrs_amp", "st_mv", "ectopic"]
 
 DURATION = 200.0
 TIMES = beat_times(DURATION)
@@ -170,11 +180,58 @@ def test_blocks_of_a_real_record_agree_with_the_whole(data):
     assert len(whole) - hits + extra <= 2
 
 
-def test_windows_of_a_rate_that_is_no_whole_number_lose_no_beat():
+def test_windows_of_a_rate_that_is_no_whole_number_lose_no_beat(monkeypatch):
     fs, duration = 124.945 / 50, 7200.0  # 150 samples are 60.03 s: the blocks drift by 3.6 s
     marks = np.zeros((1, int(duration * fs)), np.float32)
+
+    def every_sample(signal, fs, leads, origin, detail):
+        return Beats.from_times((origin + np.arange(signal.shape[1])) / fs, leads=leads)
+
+    monkeypatch.setattr(store_module, "analyse", every_sample)
     stream, store = FakeStream(marks, fs=fs, leads=("I",)).at(duration), FeatureStore()
-    store._compute = lambda _, start, stop, end: Beats.from_times(np.arange(start, stop) / fs)
+    expected = np.arange(marks.shape[1]) / fs
     for start in np.arange(6600.0, 6720.0, 0.7):
-        found, expected = store.beats(stream, start, start + 5).time, np.arange(marks.shape[1]) / fs
+        found = store.beats(stream, start, start + 5).time
         assert np.array_equal(found, expected[(expected >= start) & (expected < start + 5)])
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.06, 0.25])
+def test_less_detail_changes_nothing_that_it_includes(noise):
+    x = fake_ecg(TIMES, DURATION, wide={30, 31, 70, 120}, noise=noise)
+    for path in (("times", "complexes", "waves"), ("waves", "complexes", "times")):
+        store, stream = FeatureStore(), FakeStream(x).at(170)
+        full = FeatureStore().beats(FakeStream(x).at(170), 0, 170)
+        for detail in path:
+            found = store.beats(stream, 0, 170, detail)
+            names = {"times": TIMES_ONLY, "waves": ARRAYS}.get(detail, COMPLEXES)
+            for name in names:
+                assert getattr(found, name).dtype == getattr(full, name).dtype
+                assert getattr(found, name).tobytes() == getattr(full, name).tobytes()
+
+
+def test_complexes_come_without_p_and_t():
+    beats = FeatureStore().beats(FakeStream(X).at(170), 0, 170, "complexes")
+    for name in set(ARRAYS) - set(COMPLEXES):
+        assert np.isnan(getattr(beats, name)).all(), name
+
+
+@pytest.mark.real
+def test_tools_and_cues_read_no_more_than_they_ask_for(data):
+    source = open_source(data / "mitdb", "208", "mitdb")
+    stream, rich = (Stream(replace(source, features=FeatureStore())) for _ in range(2))
+    for _ in range(4):
+        t0, t1 = stream.advance(47)
+        rich.advance(47)
+        for cue, detail in CUE_DETAIL.items():
+            beats = stream.beats(t0, t1, detail)
+            assert profile(cue, beats, t0, t1) == profile(cue, rich.beats(t0, t1), t0, t1)
+        for name, detail in registry.DETAIL.items():
+            if name in registry.SIGNAL_TOOLS:
+                tool = registry.signal.SIGNAL_TOOLS[name]
+                poor, full = stream.beats(t0, t1, detail), rich.beats(t0, t1)
+                assert tool(poor, t0, t1, True) == tool(full, t0, t1, True)
+            else:
+                tool = getattr(registry.classifiers, name)
+                assert tool(partial(stream.beats, detail=detail), t0, t1) == tool(
+                    rich.beats, t0, t1
+                )
