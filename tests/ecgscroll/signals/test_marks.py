@@ -84,15 +84,18 @@ def test_ectopic_beat_among_sinus_beats_has_no_p_wave():
 
 
 def test_fibrillation_has_no_p_wave():
-    rng = np.random.default_rng(3)
-    times = 0.5 + np.cumsum(rng.normal(0.75, 0.13, 90).clip(0.4))
-    times = times[times < 59.5]
-    x = fake_ecg(times, 60, p_mv=0.0)
-    t = np.arange(x.shape[1]) / 250
-    x += 0.06 * np.sin(2 * np.pi * 6.3 * t + 1.5 * np.sin(2 * np.pi * 0.4 * t)).astype(np.float32)
-    beats = beats_in(x)
-    assert np.nanmean(beats.p_present) < 0.15
-    assert np.isnan(beats.pr_ms).mean() > 0.85
+    found = []
+    for seed in range(24):  # one run alone may have none or a third
+        rng = np.random.default_rng(seed)
+        times = 0.5 + np.cumsum(rng.normal(0.75, 0.13, 90).clip(0.4))
+        times = times[times < 59.5]
+        x = fake_ecg(times, 60, p_mv=0.0)
+        t = np.arange(x.shape[1]) / 250
+        wander = 1.5 * np.sin(2 * np.pi * 0.4 * t)
+        x += 0.06 * np.sin(2 * np.pi * 6.3 * t + wander).astype(np.float32)
+        found.append(beats_in(x))
+    assert np.nanmean(np.concatenate([beats.p_present for beats in found])) < 0.15
+    assert np.isnan(np.concatenate([beats.pr_ms for beats in found])).mean() > 0.85
 
 
 @pytest.mark.parametrize(("sigma", "spread"), [(0.02, 8), (0.06, 14)])
