@@ -22,7 +22,7 @@ from ecgscroll.signals.windows import Windows, cut, without_noise
 Detail = Literal["times", "complexes", "waves"]
 DETAILS: tuple[Detail, ...] = get_args(Detail)
 """What is told of beats, each with what stands before it: time and gap; QRS, ST level and ectopy;
-P, T and QT. A quarter of the work is spent on the last, four fifths on the last two."""
+P, T and QT. A seventh of the work is spent on the last, nine tenths on the last two."""
 MAX_FS = 500.0
 """Faster signals are averaged down to between 300 Hz and this: no wave of the ECG needs more."""
 

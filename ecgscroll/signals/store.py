@@ -8,7 +8,7 @@ past it from the next one. What :meth:`FeatureStore.beats` returns is therefore 
 header, of the samples before the cursor and of the window, whatever path the cursor took, and a
 cursor that moves on the grid computes nothing twice.
 
-Finding beats costs a sixth of measuring them, so who asks for less detail pays for no more. Each
+Finding beats costs a tenth of measuring them, so who asks for less detail pays for no more. Each
 segment's beats are computed once: kept in memory, and where there is a cache and the segment
 ends on a grid of 10 s, on disk, under a hash of all samples up to its end.
 """
