@@ -42,7 +42,7 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m pytest benchmarks -q -p no:xdist --benchmark-only --benchmark-columns=median,iqr,rounds
 
-accuracy: $(VENV)/.core
+accuracy: $(VENV)/.dev
 	$(BIN)/python benchmarks/accuracy.py $(if $(DATA),--data "$(DATA)")
 
 # The README's picture, on a synthetic recording

@@ -12,37 +12,31 @@ beat; fusion beats and ventricular beats as narrow as the normal ones resemble t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ecgscroll.signals import rr
+from ecgscroll.signals.ectopy_shapes import (
+    CORE,
+    LEFT_MS,
+    RIGHT_MS,
+    STEP_MS,
+    Float,
+    Groups,
+    Shapes,
+    Values,
+    centred,
+    middle_of,
+    normal_groups,
+    on_time_beats,
+    weighed_shapes,
+)
 from ecgscroll.signals.qrs import Complexes
-from ecgscroll.signals.quality import long_runs
 from ecgscroll.signals.windows import BEFORE, Windows
 
-Float = NDArray[np.float32]
-Values = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
-STEP = 2
-"""Grid points (8 ms) between those that shapes are compared on."""
-STEP_MS = 8
-LEFT_MS, RIGHT_MS = 264, 440
-"""The part of a beat that is looked at, before and after R."""
-CORE = slice((LEFT_MS - 104) // STEP_MS, (LEFT_MS + 160) // STEP_MS)
-"""The QRS complex and the start of ST, 104 ms before R to 160 ms after."""
 ST_T = slice((LEFT_MS + 184) // STEP_MS, (LEFT_MS + RIGHT_MS) // STEP_MS)
 SHIFTS = (0, -1, 1, -2, 2)
 """Steps of 8 ms by which a template may be moved to fit a beat."""
-MAX_CLEAR = 5.0
-"""A lead counts by the size of its complex over what its beats differ by, to this much."""
-MAX_ASKED = 32
-"""Beats, spread over the segment, whose median is the first template."""
-MIN_RUN = 4
-"""Beats in a row, without a change of rate, that make a second normal shape."""
 ALIKE, LIKE_SIZE = 0.9, 0.6
 """Correlation, and ratio of sizes, from which two beats have one shape."""
 
@@ -54,28 +48,6 @@ FEATURES = (
     *("t_unlike", "discordant", "p_unlike", "p_distance"),
     *("share", "alike", "shape_early", "shape_pause", "shape_width", "shape_spread", "second"),
 )
-
-
-@dataclass(frozen=True)
-class Shapes:
-    """Beats on the coarse grid, their leads weighed: what every shape feature reads.
-
-    ``whole`` (n, L, K) is the beat above its baseline; ``core`` (n, L, k) its complex less the
-    complex's mean, ``level`` (n, L); ``power`` (n, L) is the sum of squares of the core.
-    """
-
-    whole: Float
-    core: Float
-    level: Float
-    power: Float
-
-
-@dataclass(frozen=True)
-class Groups:
-    """Shapes of the segment's normal beats: (G, n) weights of the beats, (G, L, K) mean beats."""
-
-    weights: Float
-    templates: Float
 
 
 def ectopy_features(windows: Windows, complexes: Complexes, y: Float) -> Values:
@@ -97,8 +69,8 @@ def ectopy_features(windows: Windows, complexes: Complexes, y: Float) -> Values:
     - second: whether the second template fits better.
     """
     timing, early, pause = _timing(windows)
-    shapes, middle = _shapes(y, _on_time(early, complexes.known))
-    groups = _groups(shapes, middle, early, pause, complexes.known)
+    shapes, middle = weighed_shapes(y, on_time_beats(early, complexes.known))
+    groups = normal_groups(shapes, middle, early, pause, complexes.known)
     fit, group = _fit(shapes, groups)
     sizes = _sizes(shapes, complexes)
     relative = sizes - (groups.weights @ sizes)[group]
@@ -111,97 +83,25 @@ def ectopy_features(windows: Windows, complexes: Complexes, y: Float) -> Values:
     return features
 
 
-def _shapes(y: Float, on_time: Flags) -> tuple[Shapes, Float]:
-    """Weigh the leads; the beats' shapes and the median complex, (L, k), of those on time."""
-    half = LEFT_MS // 4
-    whole = y[:, :, BEFORE - half : BEFORE + RIGHT_MS // 4 : STEP].copy()
-    whole[~np.isfinite(whole)] = 0.0
-    middle = _weigh_leads(whole, np.flatnonzero(on_time))
-    core, level = _centred(whole[:, :, CORE])
-    return Shapes(whole, core, level, np.einsum("nlk,nlk->nl", core, core)), middle
-
-
-def _weigh_leads(whole: Float, on_time: NDArray[np.intp]) -> Float:
-    """Scale each lead, in place, by its clarity over its size; the median complex on time, (L, k).
-
-    Clarity is the size of that complex over what a usual beat differs from it.
-    """
-    core = whole[on_time[:: 1 + len(on_time) // MAX_ASKED], :, CORE]
-    middle = _middle(core)
-    apart = core - middle
-    differ = _middle(np.einsum("nlk,nlk->nl", apart, apart))
-    middle, _ = _centred(middle)
-    size = np.einsum("lk,lk->l", middle, middle)
-    clear = np.minimum(np.sqrt(size / (differ + 1e-9)), MAX_CLEAR)
-    scale = (clear / np.sqrt(np.maximum(size, 1e-6))).astype(np.float32)[:, None]
-    whole *= scale
-    return np.asarray(middle * scale, dtype=np.float32)
-
-
-def _middle(x: Any) -> Any:
-    """Median over the first axis, the upper one of an even number: cheaper than numpy's."""
-    half = len(x) // 2
-    return np.partition(x, half, axis=0)[half]
-
-
-def _centred(x: Float) -> tuple[Float, Float]:
-    """(..., k) less its mean over the last axis, and that mean."""
-    x = np.ascontiguousarray(x)
-    k = x.shape[-1]
-    mean = (x.reshape(-1, k) @ np.full(k, 1 / k, np.float32)).reshape(x.shape[:-1])
-    return x - mean[..., None], mean
-
-
 def _timing(windows: Windows) -> tuple[Values, Values, Values]:
     """Timing features (n, 8), with the first two of them; 0 where an interval is unknown."""
     before, after = windows.rr_before, windows.rr_after
     usual = rr.prior_median(before)
     known = before[np.isfinite(before)]
-    typical = np.log(_middle(known)) if len(known) else np.nan
+    typical = np.log(middle_of(known)) if len(known) else np.nan
     nan = [np.nan]
     prev, following = np.concatenate([nan, before[:-1]]), np.concatenate([after[1:], nan])
     both = 0.5 * (before + after)
     u, a, b, p, f, c = np.log([usual, before, after, prev, following, both])
     logs = np.stack([a - u, b - u, p - u, f - u, a - typical, b - typical, c - u], axis=1)
     logs = np.clip(np.nan_to_num(logs), -1.5, 1.5)
-    irregular = np.full(len(u), _middle(np.abs(logs[:, 0])))
+    irregular = np.full(len(u), middle_of(np.abs(logs[:, 0])))
     return np.column_stack([logs, irregular]), logs[:, 0], logs[:, 1]
-
-
-def _on_time(early: Values, known: Flags) -> Flags:
-    """Beats that come when expected; all that are known, or all, where those are under three."""
-    on_time = known & (early > -0.12)
-    if on_time.sum() >= 3:
-        return on_time
-    return known if known.any() else np.ones(len(known), dtype=bool)
-
-
-def _groups(shapes: Shapes, middle: Float, early: Values, pause: Values, known: Flags) -> Groups:
-    """Find the normal shapes.
-
-    The first is that of the beats on time and like the median one; the second, where there is one,
-    of the on-time beats in a row which do not look like it: conduction that changes within the
-    segment, such as intermittent bundle-branch block.
-    """
-    n, on_time = len(early), _on_time(early, known)
-    norm = np.sqrt(shapes.power.sum(axis=1) * (middle * middle).sum())
-    dot = shapes.core.reshape(n, -1) @ middle.ravel()
-    like = on_time & (dot > 0.8 * norm)
-    enough = like.sum() >= 3
-    masks = [like if enough else on_time]
-    other = on_time & ~like & (np.abs(pause) < 0.12) & (np.abs(early) < 0.12)
-    other = long_runs(other, MIN_RUN)
-    if enough and other.any():
-        masks.append(other)
-    weights = np.array(masks, dtype=np.float32)
-    weights /= weights.sum(axis=1, keepdims=True)
-    templates = weights @ shapes.whole.reshape(n, -1)
-    return Groups(weights, templates.reshape(-1, *shapes.whole.shape[1:]))
 
 
 def _fit(shapes: Shapes, groups: Groups) -> tuple[Values, NDArray[np.intp]]:
     """unlike, unlike_best, unlike_worst and distance (n, 4), and which group fits best."""
-    template, _ = _centred(groups.templates[:, :, CORE])
+    template, _ = centred(groups.templates[:, :, CORE])
     theirs = np.einsum("glk,glk->gl", template, template)
     power, dots = shapes.power, _moved_dots(shapes.whole, template)
     total = power.sum(axis=1)
@@ -264,13 +164,13 @@ def _p(shapes: Shapes, groups: Groups, complexes: Complexes) -> Values:
     first = groups.weights[0]
     onset = float(first @ complexes.onset) - BEFORE
     stop = max(8, int((LEFT_MS + 4 * onset - 12) // STEP_MS))
-    before, _ = _centred(shapes.whole[:, :, :stop])
+    before, _ = centred(shapes.whole[:, :, :stop])
     flat = before.reshape(len(before), -1)
     usual = first @ flat
     size, power = usual @ usual + 1e-6, np.einsum("nk,nk->n", flat, flat)
     dot = flat @ usual
     apart = np.maximum(power + size - 2 * dot, 0.0)
-    core, _ = _centred(groups.templates[0][:, CORE])
+    core, _ = centred(groups.templates[0][:, CORE])
     unlike = 1 - dot / np.sqrt(size * power + 1e-9)
     distance = np.log1p(np.sqrt(apart / ((core * core).sum() + 1e-6)))
     return np.column_stack([unlike, distance])
