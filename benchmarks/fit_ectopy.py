@@ -73,13 +73,14 @@ def seen(recording: Recording, *, tail: bool) -> tuple[NDArray[np.float64], NDAr
     scheme = BlockScheme()
     features, times = [np.empty((0, len(FEATURES)))], [np.empty(0)]
     for start in np.arange(0.0, recording.duration, scheme.block_s):
-        stop = min(start + scheme.block_s * (0.5 if tail else 1.0), recording.duration)
-        end = stop if tail else min(stop + scheme.guard_s, recording.duration)
-        first = round(max(0.0, start - scheme.context_s) * recording.fs)
+        end = min(start + scheme.block_s * (0.5 if tail else 1.0), recording.duration)
+        begin = max(0.0, start - scheme.guard_s)
+        stop = end if tail or end == recording.duration else end - scheme.guard_s
+        first = round(max(0.0, begin - scheme.context_s) * recording.fs)
         signal = recording.read(first, round(end * recording.fs))[list(recording.ecg)]
         cut = cut_segment(signal, recording.fs, first)
         if len(cut.time):
-            inside = (cut.time >= start) & (cut.time < stop)
+            inside = (cut.time >= begin) & (cut.time < stop)
             features.append(ectopy_features(cut.windows, cut.complexes, cut.y)[inside])
             times.append(cut.time[inside])
     return np.concatenate(features), np.concatenate(times)
