@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ecgscroll.signals import rhythm_weights, rr
 from ecgscroll.signals.beats import Beats
 from ecgscroll.signals.irregularity import AHEAD_S, N_FEATURES, feature_blocks, spans
+from ecgscroll.signals.threads import one_thread
 
 Float = NDArray[np.float64]
 Flag = NDArray[np.bool_]
@@ -63,6 +64,7 @@ class Rhythm:
         ]
 
 
+@one_thread
 def judge(beats: Beats, ahead_s: float = AHEAD_S) -> Rhythm | None:
     """Judge every R-R interval of ``beats``; ``None`` under eight intervals.
 

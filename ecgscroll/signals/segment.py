@@ -16,6 +16,7 @@ from ecgscroll.signals.p_wave import PWaves, p_waves
 from ecgscroll.signals.quality import valid_samples
 from ecgscroll.signals.steady import steadied
 from ecgscroll.signals.t_wave import TWaves, t_waves
+from ecgscroll.signals.threads import one_thread
 from ecgscroll.signals.waves import above_baseline
 from ecgscroll.signals.windows import Windows, cut, without_noise
 
@@ -48,6 +49,7 @@ class CutBeats:
     y: NDArray[np.float32]
 
 
+@one_thread
 def analyse(
     signal: NDArray[np.float32],
     fs: float,
