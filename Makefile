@@ -50,7 +50,7 @@ picture: $(VENV)/.dev
 	$(BIN)/ecgscroll synth $(RUNS)/picture-data --default
 	$(RULE) --data $(RUNS)/picture-data --dx signal --set supplementary --out $(RUNS)/picture
 	$(BIN)/python -m ecgscroll.evaluation.picture $(RUNS)/picture episode_detection/synth/paf01 \
-		--data $(RUNS)/picture-data --out docs/images/episode.png
+		--data $(RUNS)/picture-data --at 345 --out docs/images/episode.png
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
