@@ -12,7 +12,7 @@ WORKERS ?= 2
 export ECGSCROLL_CACHE ?= $(CURDIR)/.cache
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test lint format bench accuracy picture clean
+.PHONY: run test lint format bench accuracy strips picture clean
 
 RULE := $(BIN)/ecgscroll run --policy rule --workers $(WORKERS)
 
@@ -44,6 +44,11 @@ bench: $(VENV)/.dev
 
 accuracy: $(VENV)/.dev
 	$(BIN)/python benchmarks/accuracy.py $(if $(DATA),--data "$(DATA)")
+
+# Pictures of docs/accuracy.md on synthetic recordings; where real ones fail, into RUNS
+strips: $(VENV)/.dev
+	$(BIN)/python benchmarks/strips.py --out docs/images/strips
+	$(if $(DATA),$(BIN)/python benchmarks/failures.py --data "$(DATA)" --out $(RUNS)/failures)
 
 # The README's picture, on a synthetic recording
 picture: $(VENV)/.dev
