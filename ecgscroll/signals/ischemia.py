@@ -49,7 +49,8 @@ START_S = 300.0
 """What is read of the recording's start, where history does not reach it."""
 FIRST_S = 600.0
 SHIFT_ST, SHIFT_LOG_AMPLITUDE, SHIFT_QRS_MS = 0.65, 0.2, 26.0
-_SPAN = 2
+JUMP_ST = 0.75
+_SHIFT_SPAN, _JUMP_SPAN = 2, 1
 """Steps of 5 s before and after a moment at which it is asked whether it is a shift."""
 _AROUND_S = 20.0
 _NEAR_S = 60.0
@@ -129,6 +130,8 @@ def _is_shift(beats: Beats, time: Array, level: Array, episode: Episode) -> bool
     begins = episode.start > time[0] + 4 * STEP_S
     edge = episode.start if begins else episode.stop
     around = np.abs(time - edge) <= _AROUND_S
+    if _largest(step(level, _JUMP_SPAN)[around]) >= JUMP_ST * abs(episode.peak_mv):
+        return True
     if _largest(step(level)[around]) < SHIFT_ST * abs(episode.peak_mv):
         return False
     qrs = qrs_course(beats.between(edge - _NEAR_S, edge + _NEAR_S))
@@ -136,11 +139,11 @@ def _is_shift(beats: Beats, time: Array, level: Array, episode: Episode) -> bool
     return _largest(change[:-1]) >= SHIFT_LOG_AMPLITUDE or _largest(change[-1]) >= SHIFT_QRS_MS
 
 
-def step(values: Array) -> Array:
-    """Change from 10 s before to 10 s after along the last axis; NaN at the ends."""
+def step(values: Array, span: int = _SHIFT_SPAN) -> Array:
+    """Change from ``span`` steps before to ``span`` after along the last axis; NaN at the ends."""
     change = np.full(values.shape, np.nan)
-    if values.shape[-1] > 2 * _SPAN:
-        change[..., _SPAN:-_SPAN] = values[..., 2 * _SPAN :] - values[..., : -2 * _SPAN]
+    if values.shape[-1] > 2 * span:
+        change[..., span:-span] = values[..., 2 * span :] - values[..., : -2 * span]
     return change
 
 

@@ -6,8 +6,10 @@ The reference level of a lead is a running median over 10 minutes, before and af
 episodes are left out, so that it follows slow drift and an episode does not become its own
 reference.
 
-Believed is a beat that is not ectopic and has half the lead's usual QRS amplitude or more: a P
-wave, T wave or artefact that was taken for a beat is smaller.
+Believed is a beat that is not ectopic, has half the usual QRS amplitude or more in every lead that
+is measured, and is not followed by another within 360 ms: a P wave, T wave or artefact that was
+taken for a beat is smaller in one lead at least, and the line through the baselines of a beat and
+of one so near lies on the ST segment.
 
 Known failures: where more than half of the history is one episode, that is the reference; ST levels
 that alternate with breathing widen the median's error.
@@ -29,6 +31,8 @@ SMOOTH = 11
 NEAR_S = 7.5
 """A level further than this from the nearest believed beat is unknown."""
 LEAST_AMPLITUDE = 0.5
+NEAREST_S = 0.36
+"""The PR baseline of a beat that follows within this lies on the ST segment or the T wave."""
 LEAST_SHARE = 0.5
 """Of the beats around a moment, believed ones; what is under it has no level."""
 KNOT_S, REACH_S = 60.0, 300.0
@@ -91,10 +95,12 @@ def st_medians(beats: Beats) -> Array:
 
 def believed(beats: Beats, lead: int) -> NDArray[np.bool_]:
     """(n,) whether a beat's ST level counts in a lead."""
-    size = beats.qrs_amp[:, lead]
-    good = ~beats.ectopic & np.isfinite(beats.st_mv[:, lead]) & np.isfinite(size)
-    if good.any():
-        good &= size >= LEAST_AMPLITUDE * np.median(size[good])
+    good = ~beats.ectopic & np.isfinite(beats.st_mv[:, lead]) & np.isfinite(beats.qrs_amp[:, lead])
+    good[:-1] &= np.diff(beats.time) >= NEAREST_S
+    for size in beats.qrs_amp.T:
+        known = good & np.isfinite(size)
+        if known.any():
+            good &= ~(size < LEAST_AMPLITUDE * np.median(size[known]))
     return good
 
 
