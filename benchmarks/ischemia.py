@@ -26,6 +26,7 @@ from ecgscroll.scoring.verifiers import verify
 from ecgscroll.tools.classifiers import flag_ischemia
 
 CHUNK_S = 60.0
+POLL_S = 10.0
 Asker = Callable[[Source], list[Interval]]
 
 
@@ -66,6 +67,32 @@ def passing(source: Source) -> list[Interval]:
         t0, t1 = stream.advance(CHUNK_S)
         said += _asked(stream, t0, t1)
     return list(Union(said, join_s=1.0).intervals())
+
+
+def first_told(source: Source) -> tuple[list[float | None], int]:
+    """Ask about all that has elapsed every 10 s.
+
+    Returns
+    -------
+    For each proper episode, seconds from its onset to the first cursor at which a called span lies
+    in it (None: never); and how many spans were called once, but lie in nothing called at the end.
+    """
+    assert source.reference is not None
+    truth = list(Union((e.start, e.stop) for e in source.reference.st).intervals())
+    proper = [span for span in truth if span[0] > 0.0]
+    stream = Stream(source)
+    told: list[float | None] = [None] * len(proper)
+    said: list[Interval] = []
+    now: list[Interval] = []
+    while not stream.ended:
+        _, cursor = stream.advance(POLL_S)
+        now = _asked(stream, 0.0, cursor)
+        said += now
+        for i, span in enumerate(proper):
+            if told[i] is None and _within(span, now):
+                told[i] = cursor - span[0]
+    withdrawn = [span for span in Union(said).intervals() if not _within(span, now)]
+    return told, len(withdrawn)
 
 
 def _asked(stream: Stream, t0: float, t1: float) -> list[Interval]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter, uniform_filter1d
 
-from ecgscroll.signals.beats import Beats
+from ecgscroll.signals.beats import Beats, lead_medians
 
 STEP_S = 5.0
 SMOOTH = 11
@@ -89,19 +89,28 @@ def _grid(beats: Beats) -> Array:
 
 def st_medians(beats: Beats) -> Array:
     """(L,) median ST level (mV) of the believed beats; NaN without any."""
-    known = [beats.st_mv[believed(beats, lead), lead] for lead in range(len(beats.leads))]
-    return np.array([np.median(level) if len(level) else np.nan for level in known])
+    return lead_medians(believed_levels(beats))
+
+
+def believed_levels(beats: Beats) -> NDArray[np.float32]:
+    """(n, L) ST level (mV), NaN where it does not count."""
+    counts = _complexes(beats)[:, None] & np.isfinite(beats.qrs_amp)
+    return np.where(counts, beats.st_mv, np.float32(np.nan))
 
 
 def believed(beats: Beats, lead: int) -> NDArray[np.bool_]:
     """(n,) whether a beat's ST level counts in a lead."""
-    good = ~beats.ectopic & np.isfinite(beats.st_mv[:, lead]) & np.isfinite(beats.qrs_amp[:, lead])
+    known = np.isfinite(beats.st_mv[:, lead]) & np.isfinite(beats.qrs_amp[:, lead])
+    return np.asarray(known & _complexes(beats))
+
+
+def _complexes(beats: Beats) -> NDArray[np.bool_]:
+    """(n,) whether it is a QRS complex, not ectopic, and no other beat lies on its ST segment."""
+    good = ~beats.ectopic
     good[:-1] &= np.diff(beats.time) >= NEAREST_S
-    for size in beats.qrs_amp.T:
-        known = good & np.isfinite(size)
-        if known.any():
-            good &= ~(size < LEAST_AMPLITUDE * np.median(size[known]))
-    return good
+    usual = lead_medians(beats.qrs_amp[good])
+    small = beats.qrs_amp < (LEAST_AMPLITUDE * usual).astype(np.float32)
+    return np.asarray(good & ~small.any(axis=1))
 
 
 def _levels(
