@@ -3,7 +3,8 @@
 Counted by EC57 (``ecgscroll/scoring/ec57.py``, the ST rule) on the union over leads. An episode
 under way at an excerpt's start has no baseline there: its time and its calls are counted apart.
 Each excerpt is asked twice: once at its end about the whole (``whole``), and, as an agent that
-never looks back, about every 60 s as they pass (``passing``).
+never looks back, about every 60 s as they pass (``passing``). The delay is that of an agent that
+asks about all that has elapsed every 10 s; onsets are the annotators', at about 0.05 mV.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ecgscroll.scoring.verifiers import verify
 from ecgscroll.tools.classifiers import flag_ischemia
 
 CHUNK_S = 60.0
+POLL_S = 10.0
 Asker = Callable[[Source], list[Interval]]
 
 
@@ -66,6 +68,32 @@ def passing(source: Source) -> list[Interval]:
         t0, t1 = stream.advance(CHUNK_S)
         said += _asked(stream, t0, t1)
     return list(Union(said, join_s=1.0).intervals())
+
+
+def first_told(source: Source) -> tuple[list[float | None], int]:
+    """Ask about all that has elapsed every 10 s.
+
+    Returns
+    -------
+    For each proper episode, seconds from its onset to the first cursor at which a called span lies
+    in it (None: never); and how many spans were called once, but lie in nothing called at the end.
+    """
+    assert source.reference is not None
+    truth = list(Union((e.start, e.stop) for e in source.reference.st).intervals())
+    proper = [span for span in truth if span[0] > 0.0]
+    stream = Stream(source)
+    told: list[float | None] = [None] * len(proper)
+    said: list[Interval] = []
+    now: list[Interval] = []
+    while not stream.ended:
+        _, cursor = stream.advance(POLL_S)
+        now = _asked(stream, 0.0, cursor)
+        said += now
+        for i, span in enumerate(proper):
+            if told[i] is None and _within(span, now):
+                told[i] = cursor - span[0]
+    withdrawn = [span for span in Union(said).intervals() if not _within(span, now)]
+    return told, len(withdrawn)
 
 
 def _asked(stream: Stream, t0: float, t1: float) -> list[Interval]:
@@ -139,6 +167,27 @@ def add_rows(data: Path, table: Table) -> None:
             where = f"qtdb sele*, {side}, {ask.__name__}"
             table.add_row("ST episodes", where, *_episodes(tally))
             table.add_row("ST duration", where, *_durations(tally))
+    for side, (told, withdrawn) in delays(data).items():
+        table.add_row("ST delay (s)", f"qtdb sele*, {side}, every 10 s", *_delay(told, withdrawn))
+
+
+def delays(data: Path) -> dict[str, tuple[list[float | None], int]]:
+    """Return :func:`first_told` of each side of the split, and of both."""
+    sums: dict[str, tuple[list[float | None], int]] = {
+        side: ([], 0) for side in ("train", "test", "all 33")
+    }
+    for header in sorted((data / "qtdb").glob("sele*.hea")):
+        told, withdrawn = first_told(open_source(data / "qtdb", header.stem, "qtdb"))
+        for side in (split_of("qtdb", header.stem) or "test", "all 33"):
+            sums[side] = (sums[side][0] + told, sums[side][1] + withdrawn)
+    return sums
+
+
+def _delay(told: list[float | None], withdrawn: int) -> tuple[str, str, str]:
+    known = [delay for delay in told if delay is not None]
+    low, middle, high = np.percentile(known, [25, 50, 75])
+    never = f"never {len(told) - len(known)}/{len(told)}"
+    return f"median {middle:.0f} ({low:.0f} to {high:.0f})", never, f"withdrawn later {withdrawn}"
 
 
 def _episodes(tally: Tally) -> tuple[str, str, str]:

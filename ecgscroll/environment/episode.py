@@ -16,7 +16,7 @@ from ecgscroll.environment.actions import Action, Finish, Measure, Skim, Write, 
 from ecgscroll.environment.observation import LedgerText, result_json
 from ecgscroll.errors import BadCallError
 from ecgscroll.scoring.ledger import Ledger
-from ecgscroll.signals.cues import CUE_DETAIL, profile
+from ecgscroll.signals.cues import CUE_DETAIL, CUE_PAST_S, profile
 from ecgscroll.tasks import Task
 from ecgscroll.tools.registry import Dx, run_tool, tool_names
 from ecgscroll.tools.signal import NO_WAVEFORM
@@ -132,10 +132,11 @@ class Episode:
         t0, t1 = self.stream.advance(taken)
         self._last_skim_t0 = t0
         self.counts.skims += 1
-        beats = self.stream.beats(t0, t1, CUE_DETAIL[self.task.cue])
-        seen = profile(self.task.cue, beats, t0, t1)
+        cue = self.task.cue
+        past = max(0.0, min(t0, t1 - CUE_PAST_S[cue]))
+        seen = profile(cue, self.stream.beats(past, t1, CUE_DETAIL[cue]), t0, t1)
         self._remind_of(self._elevated(seen))
-        result = {**_span(t0, t1), "cue": self.task.cue, **seen, "beats": self.stream.beats_source}
+        result = {**_span(t0, t1), "cue": cue, **seen, "beats": self.stream.beats_source}
         if abs(t1 - t0 - action.duration) > _SHOWN_S:
             result["clamped"] = True
         if seen["peak"] is None:

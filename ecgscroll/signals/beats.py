@@ -143,3 +143,15 @@ class Beats:
 ARRAYS = tuple(f.name for f in fields(Beats) if f.name not in ("source", "leads"))
 """Names of the arrays, in order."""
 _WAVEFORM = ("qrs_ms", "pr_ms", "p_ms", "p_amp", "p_present", "qt_ms")
+
+
+def lead_medians(values: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Median over beats of (n, L) values per lead; NaN for a lead that has none."""
+    out = np.full(values.shape[1], np.nan)
+    # Sorted, NaN comes last, so a lead's known values stand first: much faster than nanmedian.
+    ordered = np.sort(values.T, axis=1)
+    known = np.count_nonzero(ordered == ordered, axis=1).tolist()
+    for lead, n in enumerate(known):
+        if n:
+            out[lead] = (float(ordered[lead, (n - 1) // 2]) + float(ordered[lead, n // 2])) / 2
+    return out

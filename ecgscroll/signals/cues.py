@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ecgscroll.signals import rr
-from ecgscroll.signals.beats import Beats
+from ecgscroll.signals.beats import Beats, lead_medians
+from ecgscroll.signals.ischemia import PAST_S
 from ecgscroll.signals.segment import Detail
+from ecgscroll.signals.st_course import believed_levels
 from ecgscroll.tasks import Cue
 
 N_BINS = 6
@@ -22,6 +24,8 @@ CUE_DETAIL: dict[Cue, Detail] = {
     "ectopy": "complexes",
 }
 """What each cue reads of beats."""
+CUE_PAST_S: dict[Cue, float] = {"rr_irregularity": 0.0, "st_deviation": PAST_S, "ectopy": 0.0}
+"""History before a span's end that each cue reads, where the span is shorter."""
 _DECIMALS = 3
 
 
@@ -29,11 +33,16 @@ def cue_value(cue: Cue, beats: Beats, t0: float, t1: float) -> float | None:
     """Value of one cue over [t0, t1), ``None`` where it cannot be told.
 
     - ``rr_irregularity``: coefficient of variation of the R-R intervals that end in the span.
-    - ``st_deviation``: largest over leads of |median ST level| of the normal beats, millivolts.
+    - ``st_deviation``: largest over leads of |median ST level - the usual one|, millivolts: only
+      beats that can be believed (:func:`ecgscroll.signals.st_course.believed`) count, and the usual
+      level is the median of all of ``beats`` up to ``t1``. Against the PR baseline alone, a lead
+      whose ST segment never lies on it would stand out for the whole of a recording.
     - ``ectopy``: n / (n + 2) for n ectopic beats, so that one shows (0.33) however long the span
       is, and many saturate towards 1 instead of hiding in a mean.
     """
     start, stop = beats.time.searchsorted((t0, t1)).tolist()
+    if cue == "st_deviation":
+        beats = _against_usual(beats, stop)
     return _CUES[cue](beats, start, stop)
 
 
@@ -43,7 +52,7 @@ def profile(cue: Cue, beats: Beats, t0: float, t1: float) -> dict[str, Any]:
     Parameters
     ----------
     beats
-        Beats of at least [t0, t1).
+        Beats of [t0, t1) and, for ``st_deviation``, of the history before (``CUE_PAST_S``).
     t0, t1
         Span in seconds; bins are never under 4 s, so a short span has fewer.
 
@@ -56,6 +65,8 @@ def profile(cue: Cue, beats: Beats, t0: float, t1: float) -> dict[str, Any]:
     count = min(N_BINS, max(1, int((t1 - t0) / MIN_BIN_S)))
     edges = [t0 + (t1 - t0) * i / count for i in range(count)] + [t1]
     index = beats.time.searchsorted(edges).tolist()
+    if cue == "st_deviation":
+        beats = _against_usual(beats, index[-1])
     of = _CUES[cue]
     bins: list[list[float | None]] = []
     for (begin, end), (start, stop) in zip(pairwise(edges), pairwise(index), strict=True):
@@ -86,9 +97,15 @@ def _rr_irregularity(beats: Beats, start: int, stop: int) -> float | None:
 
 
 def _st_deviation(beats: Beats, start: int, stop: int) -> float | None:
-    normal = ~beats.ectopic[start:stop]
-    sizes = np.abs(lead_medians(beats.st_mv[start:stop][normal])).tolist()
+    sizes = np.abs(lead_medians(beats.st_mv[start:stop])).tolist()
     return max((size for size in sizes if not math.isnan(size)), default=None)
+
+
+def _against_usual(beats: Beats, stop: int) -> Beats:
+    """Return the first ``stop`` beats with ST levels against the usual; NaN where not believed."""
+    past = beats.take(slice(0, stop))
+    level = believed_levels(past)
+    return replace(past, st_mv=level - lead_medians(level).astype(np.float32))
 
 
 def _ectopy(beats: Beats, start: int, stop: int) -> float | None:
@@ -96,18 +113,6 @@ def _ectopy(beats: Beats, start: int, stop: int) -> float | None:
         return None
     n = int(np.count_nonzero(beats.ectopic[start:stop]))
     return n / (n + 2)
-
-
-def lead_medians(values: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Median over beats of (n, L) values per lead; NaN for a lead that has none."""
-    out = np.full(values.shape[1], np.nan)
-    # Sorted, NaN comes last, so a lead's known values stand first: much faster than nanmedian.
-    ordered = np.sort(values, axis=0)
-    known = np.count_nonzero(ordered == ordered, axis=0).tolist()
-    for lead, n in enumerate(known):
-        if n:
-            out[lead] = (float(ordered[(n - 1) // 2, lead]) + float(ordered[n // 2, lead])) / 2
-    return out
 
 
 _CUES = {

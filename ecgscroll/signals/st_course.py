@@ -6,8 +6,10 @@ The reference level of a lead is a running median over 10 minutes, before and af
 episodes are left out, so that it follows slow drift and an episode does not become its own
 reference.
 
-Believed is a beat that is not ectopic and has half the lead's usual QRS amplitude or more: a P
-wave, T wave or artefact that was taken for a beat is smaller.
+Believed is a beat that is not ectopic, has half the usual QRS amplitude or more in every lead that
+is measured, and is not followed by another within 360 ms: a P wave, T wave or artefact that was
+taken for a beat is smaller in one lead at least, and the line through the baselines of a beat and
+of one so near lies on the ST segment.
 
 Known failures: where more than half of the history is one episode, that is the reference; ST levels
 that alternate with breathing widen the median's error.
@@ -21,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter, uniform_filter1d
 
-from ecgscroll.signals.beats import Beats
+from ecgscroll.signals.beats import Beats, lead_medians
 
 STEP_S = 5.0
 SMOOTH = 11
@@ -29,6 +31,8 @@ SMOOTH = 11
 NEAR_S = 7.5
 """A level further than this from the nearest believed beat is unknown."""
 LEAST_AMPLITUDE = 0.5
+NEAREST_S = 0.36
+"""The PR baseline of a beat that follows within this lies on the ST segment or the T wave."""
 LEAST_SHARE = 0.5
 """Of the beats around a moment, believed ones; what is under it has no level."""
 KNOT_S, REACH_S = 60.0, 300.0
@@ -85,17 +89,28 @@ def _grid(beats: Beats) -> Array:
 
 def st_medians(beats: Beats) -> Array:
     """(L,) median ST level (mV) of the believed beats; NaN without any."""
-    known = [beats.st_mv[believed(beats, lead), lead] for lead in range(len(beats.leads))]
-    return np.array([np.median(level) if len(level) else np.nan for level in known])
+    return lead_medians(believed_levels(beats))
+
+
+def believed_levels(beats: Beats) -> NDArray[np.float32]:
+    """(n, L) ST level (mV), NaN where it does not count."""
+    counts = _complexes(beats)[:, None] & np.isfinite(beats.qrs_amp)
+    return np.where(counts, beats.st_mv, np.float32(np.nan))
 
 
 def believed(beats: Beats, lead: int) -> NDArray[np.bool_]:
     """(n,) whether a beat's ST level counts in a lead."""
-    size = beats.qrs_amp[:, lead]
-    good = ~beats.ectopic & np.isfinite(beats.st_mv[:, lead]) & np.isfinite(size)
-    if good.any():
-        good &= size >= LEAST_AMPLITUDE * np.median(size[good])
-    return good
+    known = np.isfinite(beats.st_mv[:, lead]) & np.isfinite(beats.qrs_amp[:, lead])
+    return np.asarray(known & _complexes(beats))
+
+
+def _complexes(beats: Beats) -> NDArray[np.bool_]:
+    """(n,) whether it is a QRS complex, not ectopic, and no other beat lies on its ST segment."""
+    good = ~beats.ectopic
+    good[:-1] &= np.diff(beats.time) >= NEAREST_S
+    usual = lead_medians(beats.qrs_amp[good])
+    small = beats.qrs_amp < (LEAST_AMPLITUDE * usual).astype(np.float32)
+    return np.asarray(good & ~small.any(axis=1))
 
 
 def _levels(

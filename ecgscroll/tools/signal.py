@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecgscroll.signals import rr
-from ecgscroll.signals.beats import Beats
-from ecgscroll.signals.cues import lead_medians
+from ecgscroll.signals.beats import Beats, lead_medians
 from ecgscroll.tools.rounding import capped, milliseconds, millivolts, ratio, seconds
 
 Result = dict[str, Any]

@@ -48,12 +48,28 @@ def test_regular_rhythm_has_no_irregularity():
     assert cue_value("rr_irregularity", REGULAR, 0, 60) == pytest.approx(0, abs=1e-6)
 
 
+def with_st(level, ectopic=0):
+    amplitude = np.ones_like(level)
+    return replace(with_ectopic(ectopic), st_mv=level, qrs_amp=amplitude)
+
+
 def test_st_deviation_takes_the_worst_lead_and_only_normal_beats():
     level = np.zeros((len(REGULAR), 2), dtype=np.float32)
-    level[:, 1] = -0.2
+    level[REGULAR.time > 40, 1] = -0.2
     level[5:8] = 2.0
-    beats = replace(with_ectopic(3), st_mv=level)
-    assert cue_value("st_deviation", beats, 0, 60) == pytest.approx(0.2)
+    beats = with_st(level, ectopic=3)
+    assert cue_value("st_deviation", beats, 45, 60) == pytest.approx(0.2)
+    assert cue_value("st_deviation", beats, 0, 10) == pytest.approx(0.0)
+
+
+def test_st_deviation_is_against_the_usual_level_up_to_the_spans_end():
+    level = np.full((len(REGULAR), 2), 0.3, dtype=np.float32)
+    level[REGULAR.time >= 40] = 0.5
+    beats = with_st(level)
+    assert cue_value("st_deviation", beats, 20, 40) == 0
+    assert cue_value("st_deviation", beats.between(0, 40), 20, 40) == 0
+    assert profile("st_deviation", beats, 40, 60)["peak"] == pytest.approx(0.2)
+    assert profile("st_deviation", beats.between(40, 60), 40, 60)["peak"] == 0
 
 
 @pytest.mark.parametrize("cue", ["rr_irregularity", "st_deviation", "ectopy"])

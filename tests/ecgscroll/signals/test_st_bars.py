@@ -1,7 +1,7 @@
-"""Bars for ST episodes on the excerpts of the European ST-T database, under what was measured.
+"""Bars for ST episodes on the excerpts of the European ST-T database, at what was measured.
 
-Of 17 episodes with a baseline 13 were found, of 14 spans called outside those under way at an
-excerpt's start 12 were right; on the test patients, on whom nothing was chosen, 2 of 5 and 2 of 3.
+Of 17 episodes with a baseline 14 were found, of 16 spans called outside those under way at an
+excerpt's start 13 were right; on the test patients, on whom nothing was chosen, 3 of 5 and 3 of 4.
 In the 16 excerpts without an episode none was called.
 """
 
@@ -52,14 +52,14 @@ def count(folder, name):
 def test_episodes_are_found(counts):
     assert counts["all"][1] == 17
     assert counts["test"][1] == 5
-    assert counts["all"][0] >= 12
-    assert counts["test"][0] >= 2
+    assert counts["all"][0] >= 14
+    assert counts["test"][0] >= 3
 
 
 def test_what_is_called_is_right(counts):
-    assert counts["all"][2] / counts["all"][3] >= 0.8
-    assert counts["test"][2] / counts["test"][3] >= 0.6
+    assert counts["all"][2] / counts["all"][3] >= 13 / 16
+    assert counts["test"][2] / counts["test"][3] >= 3 / 4
 
 
 def test_quiet_excerpts_stay_quiet(counts):
-    assert counts["all"][4] <= 1
+    assert counts["all"][4] == 0

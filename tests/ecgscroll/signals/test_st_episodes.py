@@ -29,13 +29,18 @@ def pulse(start, stop, mv, time=TIME, base=0.0):
     return np.where((start <= time) & (stop > time), mv, base)
 
 
+def swell(start, stop, mv, time=TIME):
+    """Rises and falls in 20 s, at a quarter of its height at start and stop."""
+    return np.interp(time, [start - 5, start + 15, stop - 15, stop + 5], [0, mv, mv, 0])
+
+
 def spans(found):
     return [(episode.start, episode.stop) for episode in found]
 
 
 @pytest.mark.parametrize("mv", [0.2, -0.2])
 def test_lasting_deviation_is_an_episode_with_lead_sign_and_size(mv):
-    (episode,) = episodes(beats_with(pulse(200, 260, mv)))
+    (episode,) = episodes(beats_with(swell(200, 260, mv)))
     assert (episode.lead, episode.peak_mv) == ("II", pytest.approx(mv))
     assert (episode.start, episode.stop) == pytest.approx((200, 260), abs=5)
 
@@ -51,7 +56,7 @@ def test_ten_seconds_are_no_episode():
 
 
 def test_small_deviation_is_no_episode():
-    assert episodes(beats_with(pulse(200, 300, 0.08))) == []
+    assert episodes(beats_with(swell(200, 300, 0.08))) == []
 
 
 def test_constant_offset_is_the_reference():
@@ -64,7 +69,7 @@ def test_slow_drift_is_followed():
 
 def test_ectopic_beats_do_not_count():
     ectopic = (TIME >= 200) & (TIME < 260)
-    assert episodes(beats_with(pulse(200, 260, 0.5), ectopic)) == []
+    assert episodes(beats_with(swell(200, 260, 0.5), ectopic)) == []
 
 
 def test_small_complexes_are_not_believed():
@@ -72,6 +77,21 @@ def test_small_complexes_are_not_believed():
     beats = beats_with(pulse(200, 260, 0.5), size=size)
     assert not believed(beats, 1)[210]
     assert episodes(beats) == []
+
+
+def test_a_wave_taken_for_a_beat_shows_in_the_lead_where_it_is_small():
+    level, tall, small = pulse(200, 260, 0.5), pulse(200, 260, 1.3, base=1.0), pulse(200, 260, 0.4)
+    beats = beats_with(level, size=tall)
+    assert believed(beats, 1)[210]
+    beats.qrs_amp[:, 0] = np.where(small > 0, small, 1.0)
+    assert not believed(beats, 1)[210]
+    assert believed(beats, 1)[190]
+
+
+def test_a_beat_with_another_on_its_st_segment_is_not_believed():
+    time = np.sort(np.concatenate([TIME, [300.3]]))
+    beats = beats_with(np.zeros(len(time)), time=time)
+    assert np.flatnonzero(~believed(beats, 1)).tolist() == [300]
 
 
 def test_no_level_where_most_beats_are_not_believed():
@@ -91,13 +111,13 @@ def test_few_beats_have_no_episode(n):
 
 
 def test_episode_going_on_at_the_end_reaches_the_end():
-    (episode,) = episodes(beats_with(pulse(1100, 1300, 0.2)))
+    (episode,) = episodes(beats_with(swell(1100, 1300, 0.2)))
     assert episode.stop >= TIME[-1]
 
 
 def test_a_gap_does_not_end_an_episode():
     time = np.concatenate([np.arange(0.0, 230.0), np.arange(300.0, 1200.0)])
-    (episode,) = episodes(beats_with(pulse(200, 360, 0.2, time), time=time))
+    (episode,) = episodes(beats_with(swell(200, 360, 0.2, time), time=time))
     assert (episode.start, episode.stop) == pytest.approx((200, 360), abs=5)
 
 
@@ -111,6 +131,12 @@ def test_step_of_st_and_qrs_together_is_a_shift(size, width):
     assert episodes(shifted) == []
 
 
+@pytest.mark.parametrize(("rise", "called"), [(0.0, False), (5.0, False), (20.0, True)])
+def test_what_jumps_within_ten_seconds_is_a_shift_whatever_the_qrs_does(rise, called):
+    level = np.interp(TIME, [300, 300 + rise + 0.1, 500, 540], [0, 0.2, 0.2, 0])
+    assert len(episodes(beats_with(level))) == called
+
+
 def test_ramp_with_a_change_of_qrs_is_an_episode():
     level = np.interp(TIME, [300, 400, 500, 600], [0, 0.2, 0.2, 0])
     assert len(episodes(beats_with(level, size=1.0 + 3 * level))) == 1
@@ -118,14 +144,14 @@ def test_ramp_with_a_change_of_qrs_is_an_episode():
 
 def test_episode_longer_than_the_slow_median_is_kept_out_of_it():
     time = np.arange(0.0, 2400.0)
-    (episode,) = episodes(beats_with(pulse(600, 1500, 0.2, time), time=time))
+    (episode,) = episodes(beats_with(swell(600, 1500, 0.2, time), time=time))
     assert (episode.start, episode.stop) == pytest.approx((600, 1500), abs=5)
 
 
 def test_the_recordings_start_tells_which_level_is_usual():
     start = beats_with(np.zeros(300), time=TIME[:300])
     time = np.arange(600.0, 3000.0)
-    beats = beats_with(pulse(1300, 2900, 0.2, time), time=time)
+    beats = beats_with(swell(1300, 2900, 0.2, time), time=time)
     assert spans(episodes(beats)) != spans(episodes(beats, start))
     (episode,) = episodes(beats, start)
     assert (episode.start, episode.stop) == pytest.approx((1300, 2900), abs=5)

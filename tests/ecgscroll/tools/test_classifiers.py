@@ -93,7 +93,8 @@ def test_beats_of_an_annotation_only_recording_cannot_be_classified():
 def with_st(start, stop, mv, length=1000.0):
     beats = detected(np.arange(0, length, 1.0))
     level = np.zeros((len(beats), 2), dtype=np.float32)
-    level[(beats.time >= start) & (beats.time < stop), 1] = mv
+    edges = [start - 5, start + 15, stop - 15, stop + 5]
+    level[:, 1] = np.interp(beats.time, edges, [0, mv, mv, 0]) if mv else 0.0
     return replace(beats, st_mv=level, qrs_amp=np.ones_like(level))
 
 
