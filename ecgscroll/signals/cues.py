@@ -33,8 +33,7 @@ def cue_value(cue: Cue, beats: Beats, t0: float, t1: float) -> float | None:
     - ``ectopy``: n / (n + 2) for n ectopic beats, so that one shows (0.33) however long the span
       is, and many saturate towards 1 instead of hiding in a mean.
     """
-    start, stop = beats.time.searchsorted((t0, t1)).tolist()
-    return _CUES[cue](beats, start, stop)
+    return _CUES[cue](beats, beats.time.searchsorted((t0, t1)).tolist())[0]
 
 
 def profile(cue: Cue, beats: Beats, t0: float, t1: float) -> dict[str, Any]:
@@ -56,12 +55,10 @@ def profile(cue: Cue, beats: Beats, t0: float, t1: float) -> dict[str, Any]:
     count = min(N_BINS, max(1, int((t1 - t0) / MIN_BIN_S)))
     edges = [t0 + (t1 - t0) * i / count for i in range(count)] + [t1]
     index = beats.time.searchsorted(edges).tolist()
-    of = _CUES[cue]
+    shown = [round(edge, 1) for edge in edges]
     bins: list[list[float | None]] = []
-    for (begin, end), (start, stop) in zip(pairwise(edges), pairwise(index), strict=True):
-        value = of(beats, start, stop)
-        shown = None if value is None else round(value, _DECIMALS)
-        bins.append([round(begin, 1), round(end, 1), shown])
+    for begin, end, value in zip(shown, shown[1:], _CUES[cue](beats, index), strict=False):
+        bins.append([begin, end, None if value is None else round(value, _DECIMALS)])
     return {**_peak(bins), "bins": bins}
 
 
@@ -79,34 +76,32 @@ def _peak(bins: list[list[float | None]]) -> dict[str, float | None]:
     }
 
 
-def _rr_irregularity(beats: Beats, start: int, stop: int) -> float | None:
-    found = rr.intervals(beats.time[start:stop], beats.after_gap[start:stop])
-    value = rr.variation(found.ms)
-    return None if math.isnan(value) else value
+def _rr_irregularity(beats: Beats, index: list[int]) -> list[float | None]:
+    time, after_gap = beats.time, beats.after_gap
+    found = [rr.intervals(time[a:b], after_gap[a:b]).ms for a, b in pairwise(index)]
+    return [None if math.isnan(value) else value for value in map(rr.variation, found)]
 
 
-def _st_deviation(beats: Beats, start: int, stop: int) -> float | None:
-    normal = ~beats.ectopic[start:stop]
-    sizes = np.abs(lead_medians(beats.st_mv[start:stop][normal])).tolist()
-    return max((size for size in sizes if not math.isnan(size)), default=None)
+def _st_deviation(beats: Beats, index: list[int]) -> list[float | None]:
+    normal, st_mv = ~beats.ectopic, beats.st_mv
+    levels = [lead_medians(st_mv[a:b][normal[a:b]]).tolist() for a, b in pairwise(index)]
+    return [max((abs(x) for x in level if not math.isnan(x)), default=None) for level in levels]
 
 
-def _ectopy(beats: Beats, start: int, stop: int) -> float | None:
-    if start == stop:
-        return None
-    n = int(np.count_nonzero(beats.ectopic[start:stop]))
-    return n / (n + 2)
+def _ectopy(beats: Beats, index: list[int]) -> list[float | None]:
+    ectopic = beats.ectopic.tolist()
+    counts = [ectopic[a:b].count(True) if a < b else None for a, b in pairwise(index)]
+    return [None if n is None else n / (n + 2) for n in counts]
 
 
 def lead_medians(values: NDArray[np.float32]) -> NDArray[np.float64]:
     """Median over beats of (n, L) values per lead; NaN for a lead that has none."""
     out = np.full(values.shape[1], np.nan)
     # Sorted, NaN comes last, so a lead's known values stand first: much faster than nanmedian.
-    ordered = np.sort(values, axis=0)
-    known = np.count_nonzero(ordered == ordered, axis=0).tolist()
-    for lead, n in enumerate(known):
+    for lead, ordered in enumerate(np.sort(values.T, axis=1)):
+        n = int(ordered.searchsorted(np.nan))
         if n:
-            out[lead] = (float(ordered[(n - 1) // 2, lead]) + float(ordered[n // 2, lead])) / 2
+            out[lead] = (float(ordered[(n - 1) // 2]) + float(ordered[n // 2])) / 2
     return out
 
 
