@@ -275,6 +275,6 @@ def _remember(store: OrderedDict[_K, Beats], key: _K, value: Beats, limit: int) 
 def _without_doubles(beats: Beats) -> Beats:
     """Drop the second of two beats under 200 ms apart, which only a block's edge can leave."""
     close = beats.time[1:] - beats.time[:-1] < 0.2
-    if not close.any():
+    if not np.count_nonzero(close):
         return beats
     return beats.take(np.concatenate([[True], ~close]))
