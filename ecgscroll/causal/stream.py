@@ -46,48 +46,33 @@ class Stream:
     ----------
     cursor
         Seconds elapsed; only `advance` moves it.
+    elapsed
+        Samples that have passed.
+    ended
+        Whether the cursor is at T.
+    total
+        Length of the recording in seconds, by its header.
+    fs
+        Sampling frequency, Hz.
+    n_samples
+        Length of the recording in samples, by its header.
+    leads
+        Names of all channels.
+    ecg
+        Which channels are ECG.
     """
 
     def __init__(self, source: Source) -> None:
+        recording = source.recording
         self.source = source
-        self.cursor = 0.0
+        self.total, self.n_samples = recording.duration, recording.n_samples
+        self.fs, self.leads, self.ecg = recording.fs, recording.leads, recording.ecg
+        self._move(0.0)
 
-    @property
-    def total(self) -> float:
-        """Length of the recording in seconds, by its header."""
-        return self.source.recording.duration
-
-    @property
-    def fs(self) -> float:
-        """Sampling frequency, Hz."""
-        return self.source.recording.fs
-
-    @property
-    def n_samples(self) -> int:
-        """Length of the recording in samples, by its header."""
-        return self.source.recording.n_samples
-
-    @property
-    def leads(self) -> tuple[str, ...]:
-        """Names of all channels."""
-        return self.source.recording.leads
-
-    @property
-    def ecg(self) -> tuple[int, ...]:
-        """Which channels are ECG."""
-        return self.source.recording.ecg
-
-    @property
-    def elapsed(self) -> int:
-        """Samples that have passed."""
-        if self.ended:
-            return self.n_samples
-        return min(self.n_samples, math.floor(self.cursor * self.fs + _ROUNDING))
-
-    @property
-    def ended(self) -> bool:
-        """Whether the cursor is at T."""
-        return self.cursor >= self.total
+    def _move(self, cursor: float) -> None:
+        self.cursor, self.ended = cursor, cursor >= self.total
+        whole = math.floor(cursor * self.fs + _ROUNDING)
+        self.elapsed = self.n_samples if self.ended else min(self.n_samples, whole)
 
     @property
     def beats_source(self) -> str:
@@ -100,7 +85,7 @@ class Stream:
             raise CausalityError("Time only moves forward; advance by a duration above 0 seconds.")
         start = self.cursor
         stop = start + duration
-        self.cursor = self.total if stop > self.total - _ROUNDING else stop
+        self._move(self.total if stop > self.total - _ROUNDING else stop)
         return start, self.cursor
 
     def read(self, start: int, stop: int) -> NDArray[np.float32]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,15 +21,13 @@ SHOWN_CHARS = 40
 ACTION_NAMES = ("skim", "measure", "write", "finish")
 
 
-@dataclass(frozen=True, slots=True)
-class Skim:
+class Skim(NamedTuple):
     """Let ``duration`` seconds pass."""
 
     duration: float
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """Run ``tool`` on [``t0``, ``t1``) seconds."""
 
     tool: str
@@ -39,8 +36,7 @@ class Measure:
     per_beat: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """Commit a finding on [``t0``, ``t1``) seconds; ``type`` None is the task's event."""
 
     t0: float
@@ -51,8 +47,7 @@ class Write:
     confidence: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(NamedTuple):
     """End the episode."""
 
 

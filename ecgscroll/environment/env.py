@@ -121,6 +121,7 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
             instance = get_instance(instance.id, folder, labels, scorable=False)
         self.instance, self.task = instance, get_task(instance.task)
         self._source = _open(instance, labels)
+        self._total = self._source.recording.duration
         check_readable(self._source, self.task, dx)
         self.max_steps = step_budget(budget, self._source.recording.duration)
         self.dx, self.rewind, self.scoring = dx, rewind, scoring
@@ -136,7 +137,7 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
     @property
     def total(self) -> float:
         """Length of the recording in seconds."""
-        return self._source.recording.duration
+        return self._total
 
     @property
     def ended(self) -> bool:

@@ -166,8 +166,10 @@ class Episode:
             self.counts.rewind_s += back
         if self._confirmed(action.tool, result):
             self._remind_of((t0, t1))
-        head = {"tool": action.tool, **_span(t0, t1), **({"clamped": True} if clamped else {})}
-        return head | {name: value for name, value in result.items() if name not in head}
+        head: Result = {"tool": action.tool, **_span(t0, t1)}
+        if clamped:
+            head["clamped"] = True
+        return head | result | head
 
     def _check_tool(self, tool: str) -> None:
         if tool not in self.tools:
@@ -237,11 +239,13 @@ class Episode:
 
     def _remind_of(self, window: tuple[float, float] | None) -> None:
         """Keep a confirmed window in mind unless an entry overlaps it already."""
-        written = window and any(
-            entry["type"] == self.task.event and entry["t0"] < window[1] and window[0] < entry["t1"]
-            for entry in self.ledger.entries(last=_REMEMBERED)
-        )
-        self.unwritten = None if written else window
+        self.unwritten = window
+        if window is None:
+            return
+        for entry in self.ledger.entries(last=_REMEMBERED):
+            overlaps = entry["t0"] < window[1] and window[0] < entry["t1"]
+            if overlaps and entry["type"] == self.task.event:
+                self.unwritten = None
 
 
 _REMEMBERED = 50

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ecgscroll.scoring.ledger import Entry
@@ -12,12 +13,12 @@ from ecgscroll.scoring.ledger import Entry
 SHOWN_ENTRIES = 20
 MIN_CHARS = 400
 _CUT = "...(cut)"
+_HEAD_CHARS = 40  # of the ledger's first line, beside its digest
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
-@dataclass
 class LedgerText:
-    """The ledger as lines, formatted once at the time of writing; cheap to copy.
+    """The ledger as text, formatted once at the time of writing; cheap to copy.
 
     Attributes
     ----------
@@ -27,17 +28,21 @@ class LedgerText:
         Sum of the entries' lengths.
     span
         Earliest start and latest stop, seconds.
+    digest
+        What is told of all entries, shown or not; empty without any.
     """
 
-    lines: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    span: tuple[float, float] = (0.0, 0.0)
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.seconds = 0.0
+        self.span = (math.inf, -math.inf)
+        self.digest = ""
+        self._newest = ""
 
     def append(self, entry: Entry) -> None:
         """Format one entry and add it to the digest."""
         t0, t1 = entry["t0"], entry["t1"]
-        earliest, latest = self.span if self.lines else (t0, t1)
-        self.span = (min(earliest, t0), max(latest, t1))
+        first, last = self.span = min(self.span[0], t0), max(self.span[1], t1)
         self.seconds += t1 - t0
         extras = "".join(
             f" {name}={entry[name]}"
@@ -47,26 +52,41 @@ class LedgerText:
         number = len(self.lines) + 1
         line = f"#{number} {entry['type']} {t0:.2f}-{t1:.2f}{extras} at {entry['cursor']:.2f}"
         self.lines.append(line)
+        self.digest = f"{number} entries, {self.seconds:.1f} s in all, {first:.2f}-{last:.2f}"
+        self._newest = "\n".join(self.lines[-SHOWN_ENTRIES:])
 
     def copy(self) -> LedgerText:
         """Return an independent copy."""
-        return LedgerText(list(self.lines), self.seconds, self.span)
+        twin = copy.copy(self)
+        twin.lines = list(self.lines)
+        return twin
 
     def shown(self, room: int) -> str:
         """Return the newest lines that fit in ``room`` characters, and a digest of the rest."""
         if not self.lines:
             return ""
-        first, last = self.span
-        digest = f"{len(self.lines)} entries, {self.seconds:.1f} s in all, {first:.2f}-{last:.2f}"
-        used, kept = len(digest) + 40, []
+        kept, hidden = self._newest, max(0, len(self.lines) - SHOWN_ENTRIES)
+        if len(self.digest) + _HEAD_CHARS + len(kept) + 1 > room:
+            fitting = self._fitting(room - len(self.digest) - _HEAD_CHARS)
+            kept, hidden = "\n".join(fitting), len(self.lines) - len(fitting)
+        return self._head(hidden) + (f"\n{kept}" if kept else "")
+
+    def least(self) -> int:
+        """Return how many characters `shown` takes when no line fits."""
+        return len(self._head(len(self.lines))) if self.lines else 0
+
+    def _head(self, hidden: int) -> str:
+        return f"Ledger: {self.digest}" + (f"; {hidden} older not shown" if hidden else "")
+
+    def _fitting(self, room: int) -> list[str]:
+        """Return the newest lines that fit in ``room`` characters, each with its line's end."""
+        kept = []
         for line in reversed(self.lines[-SHOWN_ENTRIES:]):
-            used += len(line) + 1
-            if used > room:
+            room -= len(line) + 1
+            if room < 0:
                 break
             kept.append(line)
-        hidden = len(self.lines) - len(kept)
-        head = f"Ledger: {digest}" + (f"; {hidden} older not shown" if hidden else "")
-        return "\n".join([head, *reversed(kept)])
+        return kept[::-1]
 
 
 def result_json(result: Mapping[str, Any]) -> str:
@@ -98,7 +118,7 @@ def compose(head: str, ledger: LedgerText, result: str, notes: Sequence[str], ca
     """
     tail = "".join(f"\n{note}" for note in notes)
     room = cap - len(head) - len(tail)
-    digest = len(ledger.shown(0)) + 1 if ledger.lines else 0
+    digest = ledger.least() + 1 if ledger.lines else 0
     shown = clip(f"\nResult: {result}", room - digest) if result else ""
     written = ledger.shown(room - len(shown) - 1)
     parts = [head, f"\n{written}" if written else "", shown, tail]

@@ -6,6 +6,7 @@ with another future, gives the same array.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -76,9 +77,12 @@ class _File:
 
     def _bytes(self, at: int, size: int) -> bytes:
         try:
-            with self.path.open("rb", buffering=0) as file:
-                file.seek(at)
-                return file.read(size)
+            # Twice as fast as a file object, and a walk reads at every step.
+            handle = os.open(self.path, os.O_RDONLY)
+            try:
+                return os.pread(handle, size, at)
+            finally:
+                os.close(handle)
         except FileNotFoundError:
             return b""
         except OSError as error:

@@ -16,7 +16,7 @@ import copy
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from ecgscroll.errors import ConfigError
 from ecgscroll.scoring.verifiers import Replay, Scorable
@@ -88,8 +88,7 @@ class RewardConfig:
         return dict(vars(self))
 
 
-@dataclass(frozen=True)
-class StepEvent:
+class StepEvent(NamedTuple):
     """What one step did, as far as a reward asks.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -82,21 +82,39 @@ class Beats:
 
     def between(self, t0: float, t1: float) -> Beats:
         """Beats with ``t0 <= time < t1``."""
-        start, stop = self.time.searchsorted(t0), self.time.searchsorted(t1)
-        return self.take(slice(int(start), int(stop)))
+        start, stop = self.time.searchsorted((t0, t1)).tolist()
+        return self.take(slice(start, stop))
 
     def take(self, index: slice | Flag | NDArray[np.intp]) -> Beats:
-        """Beats at an index along the beat axis; a slice copies nothing."""
-        mine = self.__dict__
-        arrays = {name: mine[name][index] for name in ARRAYS}
-        return Beats.of(self.source, self.leads, arrays)
+        """Beats at an index along the beat axis; they keep these alive."""
+        return Beats.lazy(self.source, self.leads, lambda name: getattr(self, name)[index])
+
+    def settled(self) -> Beats:
+        """Make every array now, and let go of what they are made of."""
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        return Beats(self.source, self.leads, **arrays)
 
     @classmethod
-    def of(cls, source: Source, leads: tuple[str, ...], arrays: dict[str, NDArray[Any]]) -> Beats:
-        """Beats of all arrays by name, without the frozen constructor's cost per field."""
+    def lazy(
+        cls, source: Source, leads: tuple[str, ...], make: Callable[[str], NDArray[Any]]
+    ) -> Beats:
+        """Beats whose arrays ``make`` makes by name, each when it is first asked for.
+
+        A cue or a tool reads a few of the arrays, so cutting all costs more than it does.
+        """
         beats = object.__new__(cls)
-        beats.__dict__.update({"source": source, "leads": leads, **arrays})
+        beats.__dict__.update(source=source, leads=leads, _make=make)
         return beats
+
+    def __getattr__(self, name: str) -> Any:
+        make = self.__dict__.get("_make")
+        if make is None or name not in ARRAYS:
+            raise AttributeError(name)
+        array = self.__dict__[name] = make(name)
+        return array
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def empty(cls, leads: Sequence[str] = (), source: Source = "detected") -> Beats:
@@ -135,9 +153,12 @@ class Beats:
         """Join beats of consecutive spans; at least one part."""
         if len(parts) == 1:
             return parts[0]
-        every = [part.__dict__ for part in parts]
-        arrays = {name: np.concatenate([part[name] for part in every]) for name in ARRAYS}
-        return cls.of(parts[0].source, parts[0].leads, arrays)
+        first = parts[0]
+        return cls.lazy(
+            first.source,
+            first.leads,
+            lambda name: np.concatenate([getattr(part, name) for part in parts]),
+        )
 
 
 ARRAYS = tuple(f.name for f in fields(Beats) if f.name not in ("source", "leads"))
@@ -149,9 +170,8 @@ def lead_medians(values: NDArray[np.float32]) -> NDArray[np.float64]:
     """Median over beats of (n, L) values per lead; NaN for a lead that has none."""
     out = np.full(values.shape[1], np.nan)
     # Sorted, NaN comes last, so a lead's known values stand first: much faster than nanmedian.
-    ordered = np.sort(values.T, axis=1)
-    known = np.count_nonzero(ordered == ordered, axis=1).tolist()
-    for lead, n in enumerate(known):
+    for lead, ordered in enumerate(np.sort(values.T, axis=1)):
+        n = int(ordered.searchsorted(np.nan))
         if n:
-            out[lead] = (float(ordered[lead, (n - 1) // 2]) + float(ordered[lead, n // 2])) / 2
+            out[lead] = (float(ordered[(n - 1) // 2]) + float(ordered[n // 2])) / 2
     return out

@@ -8,8 +8,9 @@ future shares the entries of its past and nothing else.
 Nothing in a file is believed before it was checked: magic, key, lengths and checksums, and that
 the times lie where they must. What fails is computed again; a file with a foreign beginning is
 replaced. An entry is written whole, under a lock, after the last good one, so that a kill at any
-point costs the entry that was being written. Entries are read, not mapped: a mapped file that
-somebody cuts short turns into zeros or kills its reader, and the beats of a day are 8 MB. A folder
+point costs the entry that was being written. A file is read once, whole, and what others add to it
+when something is missing: a found entry costs no system call. It is not mapped: a mapped file that
+somebody cuts short turns into zeros or kills its reader, and the beats of a day are 12 MB. A folder
 that cannot be written, or a busy lock, means no entry, silently.
 
 Known limit: a stranger who can write to the folder can forge an entry of plausible numbers.
@@ -25,7 +26,6 @@ import sys
 import zlib
 from dataclasses import dataclass, field
 from functools import lru_cache
-from io import FileIO
 from pathlib import Path
 
 import numpy as np
@@ -64,23 +64,26 @@ class CacheFile:
 
     path: Path
     key: bytes
-    _index: dict[bytes, tuple[int, int, int]] = field(default_factory=dict, repr=False)
+    _entries: dict[bytes, tuple[memoryview, int]] = field(default_factory=dict, repr=False)
     _end: int = field(default=0, repr=False)
     _inode: int = field(default=-1, repr=False)
-    _file: FileIO | None = field(default=None, repr=False)
 
-    def get(self, key: bytes) -> bytes | None:
+    def get(self, key: bytes) -> memoryview | None:
         """Bytes stored under a key, checked against their checksum; None without."""
-        try:
-            status = self.path.stat()
-            if status.st_ino != self._inode or status.st_size < self._end:
-                self._forget()
-            if key not in self._index and status.st_size > self._end:
-                with self.path.open("rb") as file:
-                    self._scan(file.fileno())
-            return self._read(key) if key in self._index else None
-        except (OSError, ValueError):
+        if key not in self._entries:
+            with contextlib.suppress(OSError):
+                self._catch_up()
+        payload, checksum = self._entries.get(key, (None, 0))
+        if payload is not None and zlib.crc32(payload) != checksum:
+            del self._entries[key]  # the next of its key on disk stands for it
             return None
+        return payload
+
+    def _catch_up(self) -> None:
+        status = self.path.stat()
+        if status.st_ino != self._inode or status.st_size != self._end:
+            with self.path.open("rb") as file:
+                self._scan(file.fileno())
 
     def put(self, key: bytes, payload: bytes) -> None:
         """Store bytes under a key, if that can be done at once."""
@@ -100,26 +103,19 @@ class CacheFile:
             return self._append_locked(file.fileno(), key, payload)
 
     def _append_locked(self, fd: int, key: bytes, payload: bytes) -> bool:
-        status = os.fstat(fd)
-        if status.st_ino != self._inode or status.st_size < self._end:
-            self._forget()
         self._scan(fd)
         padded = payload + bytes(-len(payload) % _ALIGN)
         if self._end < _HEAD or self._end + _RECORD.size + len(padded) > MAX_FILE_BYTES:
             return False
-        if key in self._index:
+        if key in self._entries:
             return True
         if os.fstat(fd).st_size > self._end:
             os.ftruncate(fd, self._end)  # what a killed writer left
         record = _head(key, payload) + padded
         if os.pwrite(fd, record, self._end) == len(record):
-            self._add(key, payload)
+            self._entries[key] = memoryview(payload), zlib.crc32(payload)
+            self._end += len(record)
         return True
-
-    def _add(self, key: bytes, payload: bytes) -> None:
-        at = self._end + _RECORD.size
-        self._index[key] = (at, len(payload), zlib.crc32(payload))
-        self._end = at + len(payload) + -len(payload) % _ALIGN
 
     def _begin(self) -> None:
         """Put an empty file in place; those who read or wrote the old one keep it."""
@@ -129,39 +125,29 @@ class CacheFile:
         self._forget()
 
     def _forget(self) -> None:
-        self._index, self._end, self._inode, self._file = {}, 0, -1, None
+        self._entries, self._end, self._inode = {}, 0, -1
 
     def _scan(self, fd: int) -> None:
-        """Index the whole entries after the last one known; stop at the first that is not whole."""
+        """Read the whole entries after the last one known; stop at the first that is not whole."""
         status = os.fstat(fd)
+        if status.st_ino != self._inode or status.st_size < self._end:
+            self._forget()
         if self._end == 0:
             if os.pread(fd, _HEAD, 0) != _MAGIC + self.key:
                 return
             self._end, self._inode = _HEAD, status.st_ino
-        data = os.pread(fd, min(status.st_size, MAX_FILE_BYTES) - self._end, self._end)
-        at = 0
+        begin = self._end
+        data = os.pread(fd, min(status.st_size, MAX_FILE_BYTES) - begin, begin)
+        view, at = memoryview(data), 0
         while at + _RECORD.size <= len(data):
             mark, length, checksum, own, key = _RECORD.unpack_from(data, at)
-            stop = at + _RECORD.size + length + -length % _ALIGN
+            start = at + _RECORD.size
+            stop = start + length + -length % _ALIGN
             if mark != _MARK or own != _own_checksum(length, checksum, key) or stop > len(data):
                 break
-            self._index[key] = (self._end + at + _RECORD.size, length, checksum)
+            self._entries[key] = view[start : start + length], checksum
             at = stop
-        self._end += at
-
-    def _read(self, key: bytes) -> bytes | None:
-        """Read an entry; one that went bad is forgotten, and the next of its key stands for it."""
-        at, length, checksum = self._index[key]
-        if self._file is None:
-            self._file = self.path.open("rb", buffering=0)
-            if os.fstat(self._file.fileno()).st_ino != self._inode:
-                self._forget()
-                return None
-        found = os.pread(self._file.fileno(), length, at)
-        if len(found) == length and zlib.crc32(found) == checksum:
-            return found
-        del self._index[key]
-        return None
+        self._end = begin + at
 
 
 @lru_cache(maxsize=1)

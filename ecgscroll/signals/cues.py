@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -40,10 +39,7 @@ def cue_value(cue: Cue, beats: Beats, t0: float, t1: float) -> float | None:
     - ``ectopy``: n / (n + 2) for n ectopic beats, so that one shows (0.33) however long the span
       is, and many saturate towards 1 instead of hiding in a mean.
     """
-    start, stop = beats.time.searchsorted((t0, t1)).tolist()
-    if cue == "st_deviation":
-        beats = _against_usual(beats, stop)
-    return _CUES[cue](beats, start, stop)
+    return _CUES[cue](beats, beats.time.searchsorted((t0, t1)).tolist())[0]
 
 
 def profile(cue: Cue, beats: Beats, t0: float, t1: float) -> dict[str, Any]:
@@ -65,14 +61,10 @@ def profile(cue: Cue, beats: Beats, t0: float, t1: float) -> dict[str, Any]:
     count = min(N_BINS, max(1, int((t1 - t0) / MIN_BIN_S)))
     edges = [t0 + (t1 - t0) * i / count for i in range(count)] + [t1]
     index = beats.time.searchsorted(edges).tolist()
-    if cue == "st_deviation":
-        beats = _against_usual(beats, index[-1])
-    of = _CUES[cue]
+    shown = [round(edge, 1) for edge in edges]
     bins: list[list[float | None]] = []
-    for (begin, end), (start, stop) in zip(pairwise(edges), pairwise(index), strict=True):
-        value = of(beats, start, stop)
-        shown = None if value is None else round(value, _DECIMALS)
-        bins.append([round(begin, 1), round(end, 1), shown])
+    for begin, end, value in zip(shown, shown[1:], _CUES[cue](beats, index), strict=False):
+        bins.append([begin, end, None if value is None else round(value, _DECIMALS)])
     return {**_peak(bins), "bins": bins}
 
 
@@ -90,29 +82,23 @@ def _peak(bins: list[list[float | None]]) -> dict[str, float | None]:
     }
 
 
-def _rr_irregularity(beats: Beats, start: int, stop: int) -> float | None:
-    found = rr.intervals(beats.time[start:stop], beats.after_gap[start:stop])
-    value = rr.variation(found.ms)
-    return None if math.isnan(value) else value
+def _rr_irregularity(beats: Beats, index: list[int]) -> list[float | None]:
+    time, after_gap = beats.time, beats.after_gap
+    found = [rr.intervals(time[a:b], after_gap[a:b]).ms for a, b in pairwise(index)]
+    return [None if math.isnan(value) else value for value in map(rr.variation, found)]
 
 
-def _st_deviation(beats: Beats, start: int, stop: int) -> float | None:
-    sizes = np.abs(lead_medians(beats.st_mv[start:stop])).tolist()
-    return max((size for size in sizes if not math.isnan(size)), default=None)
+def _st_deviation(beats: Beats, index: list[int]) -> list[float | None]:
+    level = believed_levels(beats.take(slice(0, index[-1])))
+    deviation = level - lead_medians(level).astype(np.float32)
+    sizes = [np.abs(lead_medians(deviation[a:b])).tolist() for a, b in pairwise(index)]
+    return [max((x for x in size if not math.isnan(x)), default=None) for size in sizes]
 
 
-def _against_usual(beats: Beats, stop: int) -> Beats:
-    """Return the first ``stop`` beats with ST levels against the usual; NaN where not believed."""
-    past = beats.take(slice(0, stop))
-    level = believed_levels(past)
-    return replace(past, st_mv=level - lead_medians(level).astype(np.float32))
-
-
-def _ectopy(beats: Beats, start: int, stop: int) -> float | None:
-    if start == stop:
-        return None
-    n = int(np.count_nonzero(beats.ectopic[start:stop]))
-    return n / (n + 2)
+def _ectopy(beats: Beats, index: list[int]) -> list[float | None]:
+    ectopic = beats.ectopic.tolist()
+    counts = [ectopic[a:b].count(True) if a < b else None for a, b in pairwise(index)]
+    return [None if n is None else n / (n + 2) for n in counts]
 
 
 _CUES = {

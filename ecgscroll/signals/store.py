@@ -20,7 +20,6 @@ import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -103,7 +102,8 @@ class FeatureStore:
 
     def __init__(self, scheme: BlockScheme = BlockScheme(), cache: CacheFile | None = None) -> None:
         self.scheme = scheme
-        self._keys = Keys(scheme, cache) if cache else None
+        self._keys = Keys(cache) if cache else None
+        self._grid: _Grid | None = None
         self._blocks: dict[_Segment, Beats] = {}
         self._tails: OrderedDict[_Segment, Beats] = OrderedDict()
         self._joined: OrderedDict[tuple[int, int, int, Detail], Beats] = OrderedDict()
@@ -124,7 +124,9 @@ class FeatureStore:
         elapsed = stream.elapsed
         if not stream.ecg or t1 <= t0 or elapsed == 0:
             return Beats.empty(_leads(stream))
-        grid = _grid(self.scheme, stream.fs)
+        if self._grid is None or self._grid.fs != stream.fs:
+            self._grid = _Grid(self.scheme, stream.fs)
+        grid = self._grid
         # One refractory period earlier, so that the join with the block before is always made.
         first, last = grid.owner(t0 - 0.25), grid.owner(min(t1, elapsed / stream.fs))
         newest = (elapsed - 1) // grid.step
@@ -170,7 +172,7 @@ class FeatureStore:
         """Beats of the segment that ends at a sample, from disk or computed."""
         end, detail = segment
         start = grid.start(end)
-        key = self._keys.of(stream, segment) if self._keys else None  # type: ignore[arg-type]
+        key = self._keys.of(stream, grid, segment) if self._keys else None  # type: ignore[arg-type]
         if key and self._keys:
             found = self._keys.load(key, _leads(stream), start / stream.fs, end / stream.fs)
             if found is not None:
@@ -181,7 +183,7 @@ class FeatureStore:
             signal = signal[list(stream.ecg)]
         found = analyse(signal, stream.fs, _leads(stream), origin, detail)
         inside = (found.time >= start / stream.fs) & (found.time < end / stream.fs)
-        found = found.take(inside)  # a copy: a slice would keep the context's beats alive
+        found = found.take(inside).settled()  # or they keep the context's beats alive
         if key and self._keys:
             self._keys.save(stream, key, found)  # type: ignore[arg-type]
         return found
@@ -210,25 +212,20 @@ class _Grid:
         return (end - self.guard) / self.fs
 
 
-_grid = lru_cache(maxsize=64)(_Grid)
-
-
 class Keys:
     """Keys of segments: a chain of hashes over the recording's pieces, each over the one before.
 
     A key is thus a function of the cache file's own key and of all samples up to a segment's end.
     """
 
-    def __init__(self, scheme: BlockScheme, cache: CacheFile) -> None:
+    def __init__(self, cache: CacheFile) -> None:
         self.cache = cache
-        self._scheme = scheme
         self._chain = [hashlib.sha256(cache.key).digest()]
         self._stamps: dict[str, object] = {}
 
-    def of(self, stream: Stored, segment: _Segment) -> bytes | None:
+    def of(self, stream: Stored, grid: _Grid, segment: _Segment) -> bytes | None:
         """Key of a segment; None where it is not worth a place on disk."""
         end, detail = segment
-        grid = _grid(self._scheme, stream.fs)
         count, rest = divmod(end, grid.piece)
         if rest and end != stream.n_samples:
             return None
@@ -278,6 +275,6 @@ def _remember(store: OrderedDict[_K, Beats], key: _K, value: Beats, limit: int) 
 def _without_doubles(beats: Beats) -> Beats:
     """Drop the second of two beats under 200 ms apart, which only a block's edge can leave."""
     close = beats.time[1:] - beats.time[:-1] < 0.2
-    if not close.any():
+    if not np.count_nonzero(close):
         return beats
     return beats.take(np.concatenate([[True], ~close]))

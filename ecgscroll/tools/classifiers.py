@@ -56,11 +56,11 @@ def classify_beats(beats: BeatsOf, t0: float, t1: float) -> Result:
     found = beats(t0, t1)
     if not found.has_waveform:
         return _null(("types", "pvc_times", "pvc_times_count"), NO_WAVEFORM)
-    ectopic = int(found.ectopic.sum())
+    ectopic = int(np.count_nonzero(found.ectopic))
     counts = {"N": len(found) - ectopic, "V": ectopic}
     return {
         "types": {name: count for name, count in counts.items() if count},
-        **capped("pvc_times", map(seconds, found.time[found.ectopic])),
+        **capped("pvc_times", map(seconds, found.time[found.ectopic].tolist())),
         "source": "signal",
     }
 

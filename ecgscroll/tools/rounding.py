@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 CAP = 60
 """Most items of a list in a result; the true count stands beside it."""
@@ -13,12 +12,12 @@ CAP = 60
 
 def milliseconds(value: float) -> int | None:
     """Whole milliseconds; ``None`` for NaN."""
-    return None if not np.isfinite(value) else round(float(value))
+    return None if not math.isfinite(value) else round(float(value))
 
 
 def millivolts(value: float) -> float | None:
     """Hundredths of a millivolt; ``None`` for NaN."""
-    return None if not np.isfinite(value) else round(float(value), 2) + 0.0
+    return None if not math.isfinite(value) else round(float(value), 2) + 0.0
 
 
 def seconds(value: float) -> float:
@@ -28,7 +27,7 @@ def seconds(value: float) -> float:
 
 def ratio(value: float) -> float | None:
     """Three decimals; ``None`` for NaN."""
-    return None if not np.isfinite(value) else round(float(value), 3)
+    return None if not math.isfinite(value) else round(float(value), 3)
 
 
 def capped(name: str, values: Iterable[Any]) -> dict[str, Any]:

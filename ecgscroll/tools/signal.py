@@ -9,6 +9,7 @@ artefact does not move them, but for means named as such.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -89,17 +90,17 @@ def get_qrs(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Resul
     """
     beats = beats.between(t0, t1)
     width = _known(beats.qrs_ms)
-    amplitude = lead_medians(beats.qrs_amp)
-    measured = amplitude[np.isfinite(amplitude)]
+    wide = int(np.count_nonzero(width >= WIDE_QRS_MS))
+    amplitude = next((x for x in lead_medians(beats.qrs_amp) if math.isfinite(x)), math.nan)
     fields: Result = {
         "mean_qrs_ms": milliseconds(_mean(width)),
-        "wide_beat_frac": ratio(float((width >= WIDE_QRS_MS).mean()) if len(width) else np.nan),
-        "qrs_amp": millivolts(measured[0] if len(measured) else np.nan),
-        "ectopic_count": int(beats.ectopic.sum()) if len(beats) else None,
+        "wide_beat_frac": ratio(wide / len(width) if len(width) else math.nan),
+        "qrs_amp": millivolts(amplitude),
+        "ectopic_count": int(np.count_nonzero(beats.ectopic)) if len(beats) else None,
     }
     lists: dict[str, Iterable[Any]] = {}
     if len(beats):
-        lists["ectopic_times"] = map(seconds, beats.time[beats.ectopic])
+        lists["ectopic_times"] = map(seconds, beats.time[beats.ectopic].tolist())
     else:
         fields["ectopic_times"] = None
     if per_beat:
@@ -243,7 +244,8 @@ def _known(values: NDArray[Any]) -> NDArray[Any]:
 
 def _mean(values: NDArray[Any]) -> float:
     known = _known(values)
-    return float(known.mean(dtype=np.float64)) if len(known) else float("nan")
+    # What ``mean`` does, without its third of the cost of a step.
+    return float(np.add.reduce(known, dtype=np.float64)) / len(known) if len(known) else math.nan
 
 
 def _median(values: NDArray[Any]) -> float:

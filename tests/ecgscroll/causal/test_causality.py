@@ -18,6 +18,7 @@ from ecgscroll.causal.sources import open_source
 from ecgscroll.causal.stream import Stream
 from ecgscroll.environment.episode import Episode
 from ecgscroll.errors import CausalityError
+from ecgscroll.signals.beats import ARRAYS
 from ecgscroll.tasks import get_task
 
 RECORDS = (
@@ -73,10 +74,9 @@ def unrounded(stream):
     """What the tools are made from, to the last bit."""
     cursor = stream.cursor
     beats = stream.beats(cursor - 60, cursor)
-    arrays = {name: vars(beats)[name] for name in vars(beats) if name not in ("source", "leads")}
     window = (cursor - 120, cursor + 120)
     labels = [stream.af(*window), stream.rhythms(*window), stream.st(*window)]
-    out = [repr(labels), *(array.tobytes().hex() for array in arrays.values())]
+    out = [repr(labels), *(getattr(beats, name).tobytes().hex() for name in ARRAYS)]
     if stream.source.recording.has_signal:
         out.append(stream.read(max(0, stream.elapsed - 50), stream.elapsed).tobytes().hex())
     return out
