@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecgscroll.signals import rr
-from ecgscroll.signals.beats import Beats
+from ecgscroll.signals.beats import WIDE_QRS_MS, Beats
 from ecgscroll.signals.segment import Detail
 from ecgscroll.tasks import Cue
 
@@ -20,6 +20,8 @@ CUE_DETAIL: dict[Cue, Detail] = {
     "rr_irregularity": "times",
     "st_deviation": "complexes",
     "ectopy": "complexes",
+    "wide_beats": "complexes",
+    "longest_rr": "times",
 }
 """What each cue reads of beats."""
 _DECIMALS = 3
@@ -32,6 +34,8 @@ def cue_value(cue: Cue, beats: Beats, t0: float, t1: float) -> float | None:
     - ``st_deviation``: largest over leads of |median ST level| of the normal beats, millivolts.
     - ``ectopy``: n / (n + 2) for n ectopic beats, so that one shows (0.33) however long the span
       is, and many saturate towards 1 instead of hiding in a mean.
+    - ``wide_beats``: share of the measured QRS complexes that are wide (120 ms or more).
+    - ``longest_rr``: longest R-R interval that ends in the span, seconds, up to 10.
     """
     start, stop = beats.time.searchsorted((t0, t1)).tolist()
     return _CUES[cue](beats, start, stop)
@@ -98,6 +102,19 @@ def _ectopy(beats: Beats, start: int, stop: int) -> float | None:
     return n / (n + 2)
 
 
+def _wide_beats(beats: Beats, start: int, stop: int) -> float | None:
+    width = beats.qrs_ms[start:stop]
+    known = width[np.isfinite(width)]
+    return float((known >= WIDE_QRS_MS).mean()) if len(known) else None
+
+
+def _longest_rr(beats: Beats, start: int, stop: int) -> float | None:
+    # The beat before the bin too: a pause over its edge counts where it ends.
+    reach = slice(max(0, start - 1), stop)
+    found = rr.trusted_seconds(beats.time[reach], beats.after_gap[reach])
+    return float(found.max()) if len(found) else None
+
+
 def lead_medians(values: NDArray[np.float32]) -> NDArray[np.float64]:
     """Median over beats of (n, L) values per lead; NaN for a lead that has none."""
     out = np.full(values.shape[1], np.nan)
@@ -114,4 +131,6 @@ _CUES = {
     "rr_irregularity": _rr_irregularity,
     "st_deviation": _st_deviation,
     "ectopy": _ectopy,
+    "wide_beats": _wide_beats,
+    "longest_rr": _longest_rr,
 }
