@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from ecgscroll.errors import ConfigError
+from ecgscroll.tasks import get_task
 from policies.rule import Rule, cue_value, label_value
 
 
@@ -84,8 +85,9 @@ def test_an_episode_begins_afresh():
 
 
 def test_a_rhythm_label_counts_where_it_dominates():
-    assert label_value("af", {"dominant_rhythm": "AF", "af_frac": 0.5}) == 0.5
-    assert label_value("af", {"dominant_rhythm": "N", "af_frac": 0.4}) is None
+    task = get_task("af_burden")
+    assert label_value(task, {"dominant_rhythm": "AF", "af_frac": 0.5}) == 0.5
+    assert label_value(task, {"dominant_rhythm": "N", "af_frac": 0.4}) is None
 
 
 def test_a_cue_per_lead_is_its_largest_magnitude():
