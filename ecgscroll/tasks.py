@@ -69,7 +69,7 @@ TASKS: dict[str, Task] = {
         Task("rare_event", "pvc", "point", "ectopy", "beat_labels", max_write_s=30.0),
         _rhythm("flutter_detection", "flutter", "rr_irregularity", "AFL"),
         _rhythm("av_block_detection", "av_block", "longest_rr", "BII"),
-        _rhythm("ventricular_tachycardia_detection", "vt", "ectopy", "VT"),
+        _rhythm("vt_detection", "vt", "ectopy", "VT"),
         _rhythm("bigeminy_detection", "bigeminy", "ectopy", "B"),
         Task(
             "bundle_branch_burden",

@@ -32,7 +32,7 @@ def truth(task, notes):
     [
         ("flutter_detection", ((10, 20),)),
         ("av_block_detection", ((30, 40),)),
-        ("ventricular_tachycardia_detection", ((40, 42),)),
+        ("vt_detection", ((40, 42),)),
         ("bigeminy_detection", ((42, 50),)),
     ],
 )
@@ -111,7 +111,7 @@ def test_the_real_annotations_hold_these_events(data):
     assert counts == {
         "flutter_detection": (11, 59),
         "av_block_detection": (1, 5),
-        "ventricular_tachycardia_detection": (49, 892),
+        "vt_detection": (49, 892),
         "bigeminy_detection": (35, 2919),
         "bundle_branch_burden": (10, 915),
         "pause_detection": (55, 5738),
