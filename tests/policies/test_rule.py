@@ -95,8 +95,8 @@ def test_pauses_are_written_as_the_tool_bounds_them():
         ("flutter_detection", {"rhythms": {"atrial flutter": 0.6, "sinus rhythm": 0.4}}, 0.6),
         ("flutter_detection", {"rhythms": {"atrial fibrillation": 1.0}}, 0.0),
         ("flutter_detection", {"dominant_rhythm": "AF"}, None),  # the signal classifier
-        ("bundle_branch_burden", {"types": {"L": 3, "N": 1}}, 0.75),
-        ("bundle_branch_burden", {"types": None}, None),
+        ("bbb_burden", {"types": {"L": 3, "N": 1}}, 0.75),
+        ("bbb_burden", {"types": None}, None),
         ("pause_detection", {"pauses_count": 2}, 2),
     ],
 )

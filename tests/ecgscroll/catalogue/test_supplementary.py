@@ -31,18 +31,18 @@ def truth(task, notes):
     ("task", "spans"),
     [
         ("flutter_detection", ((10, 20),)),
-        ("av_block_detection", ((30, 40),)),
+        ("av_block", ((30, 40),)),
         ("vt_detection", ((40, 42),)),
-        ("bigeminy_detection", ((42, 50),)),
+        ("bigeminy", ((42, 50),)),
     ],
 )
 def test_a_rhythm_lasts_from_its_note_to_the_next(task, spans):
     assert truth(task, RHYTHMS).value == truth(task, RHYTHMS).events == spans
 
 
-def test_bundle_branch_burden_is_a_share_of_beats_and_its_events_are_runs():
+def test_bbb_burden_is_a_share_of_beats_and_its_events_are_runs():
     beats = [(100, "N"), (200, "L"), (300, "L"), (400, "V"), (500, "R"), (550, "~"), (600, "/")]
-    found = truth("bundle_branch_burden", [(at, symbol, "") for at, symbol in beats])
+    found = truth("bbb_burden", [(at, symbol, "") for at, symbol in beats])
     assert found.value == 0.5
     assert found.events == ((2, 3), (5, 5))
 
@@ -110,10 +110,10 @@ def test_the_real_annotations_hold_these_events(data):
     }
     assert counts == {
         "flutter_detection": (11, 59),
-        "av_block_detection": (1, 5),
+        "av_block": (1, 5),
         "vt_detection": (49, 892),
-        "bigeminy_detection": (35, 2919),
-        "bundle_branch_burden": (10, 915),
+        "bigeminy": (35, 2919),
+        "bbb_burden": (10, 915),
         "pause_detection": (55, 5738),
     }
     for task in EXTRA:

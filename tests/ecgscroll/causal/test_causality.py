@@ -39,7 +39,7 @@ EPISODES = (
     ("episode_detection", "signal"),
     ("pvc_burden", "reference"),
     ("ischemia", "reference"),
-    ("bundle_branch_burden", None),
+    ("bbb_burden", None),
     ("pause_detection", "reference"),
 )
 
