@@ -8,6 +8,10 @@ cue reaches a threshold of ``rule.yaml``; with them, when the label says so:
 - `flag_ischemia`: any part of the chunk is ischemic;
 - `classify_beats`: it holds a ventricular ectopic beat.
 
+In the supplementary tasks a chunk is flagged when the event fills half of it, by time for a rhythm
+and by beats for bundle-branch block, or when it holds a pause. Where the tool bounds the events
+themselves (pauses), those are written instead of the chunk.
+
 The confidence of a write is the strength of its cue, ``x / (x + threshold)``: one half at the
 threshold, towards one above it. For a label ``x`` is the AF fraction, 1 for an ischemic chunk, or
 the number of ectopic beats, so that of several chunks the one with most beats is the surest.
@@ -23,16 +27,19 @@ from typing import Any
 import yaml
 
 from ecgscroll.errors import ConfigError
-from ecgscroll.tasks import get_task
+from ecgscroll.tasks import Task, get_task
+from ecgscroll.tools.events import event_strength, event_tool
 
 Call = dict[str, Any]
+Span = tuple[float, float]
 
-# Diagnostic tool of each event, and the value at which its label begins.
+# Diagnostic tool of each core event, and the value at which its label begins.
 LABELS: dict[str, tuple[str, float]] = {
     "af": ("classify_rhythm", 0.5),
     "ischemia": ("flag_ischemia", 1.0),
     "pvc": ("classify_beats", 1.0),
 }
+HALF, ONE = 0.5, 1.0  # where the label of a supplementary event begins: a share, or a count
 
 
 class Rule:
@@ -58,6 +65,8 @@ class Rule:
         self._chunk_s = float(settings["chunk_s"])
         self._last = ""
         self._start = 0.0
+        self._spans: list[Span] = []
+        self._confidence: float | None = None
 
     @classmethod
     def fingerprint(cls, profile: str = "default") -> dict[str, Any]:
@@ -68,14 +77,15 @@ class Rule:
             raise ConfigError(
                 f"The Rule agent has no profile {profile!r}; choose one of {', '.join(profiles)}."
             )
-        return {"chunk_s": config["chunk_s"], "cues": profiles[profile]}
+        cues = profiles[profile] | config["supplementary"]
+        return {"chunk_s": config["chunk_s"], "cues": cues}
 
     def reset(self, info: Mapping[str, Any]) -> None:
         """Begin an episode of ``info["task"]`` with the diagnostic source ``info["dx"]``."""
         self._cue = self._cues[info["task"]]
-        self._event = get_task(info["task"]).event
+        self._task = get_task(info["task"])
         self._labelled = info["dx"] is not None
-        self._last, self._start = "", 0.0
+        self._last, self._start, self._spans = "", 0.0, []
 
     def act(self, obs: Mapping[str, Any], info: Mapping[str, Any]) -> Call:
         """Return the next call of the walk: skim, measure, perhaps write; then finish."""
@@ -87,24 +97,33 @@ class Rule:
         if self._last == "skim":
             return _call("measure", tool=self._tool(), t0=self._start, t1=cursor)
         if self._last == "measure":
-            confidence = self._strength(result)
-            if confidence is not None:
-                return _call("write", t0=self._start, t1=cursor, confidence=confidence)
+            self._spans = self._flagged(result, (self._start, cursor))
+            self._confidence = self._strength(result)
+        if self._spans:
+            t0, t1 = self._spans.pop(0)
+            return _call("write", t0=t0, t1=t1, confidence=self._confidence)
         if cursor >= total:
             return _call("finish")
         self._start = cursor
-        return _call("skim", duration=self._chunk_s)
+        return _call("skim", duration=float(self._cue.get("chunk_s", self._chunk_s)))
 
     def _tool(self) -> str:
-        tool: str = LABELS[self._event][0] if self._labelled else self._cue["tool"]
+        tool: str = label_of(self._task)[0] if self._labelled else self._cue["tool"]
         return tool
+
+    def _flagged(self, result: Mapping[str, Any], chunk: Span) -> list[Span]:
+        """What to write of a measured chunk: nothing, the chunk, or what the tool bounds in it."""
+        if self._strength(result) is None:
+            return []
+        listed: list[Span] | None = result.get(self._cue.get("spans", ""))
+        return [chunk] if listed is None else [(t0, t1) for t0, t1 in listed]
 
     def _strength(self, result: Mapping[str, Any]) -> float | None:
         """Strength of a flagged chunk in [0.5, 1), or None for one that is not flagged."""
         if "error" in result:
             return None
         if self._labelled:
-            value, threshold = label_value(self._event, result), LABELS[self._event][1]
+            value, threshold = label_value(self._task, result), label_of(self._task)[1]
         else:
             value = cue_value(result[self._cue["field"]])
             threshold = float(self._cue["threshold"])
@@ -118,11 +137,20 @@ def strength(value: float | None, threshold: float) -> float | None:
     return round(value / (value + threshold), 4)
 
 
-def label_value(event: str, result: Mapping[str, Any]) -> float | None:
+def label_of(task: Task) -> tuple[str, float]:
+    """Return the diagnostic tool of a task, and the value at which its label begins."""
+    if task.supplementary:
+        return event_tool(task), ONE if task.event == "pause" else HALF
+    return LABELS[task.event]
+
+
+def label_value(task: Task, result: Mapping[str, Any]) -> float | None:
     """Return how strong a diagnostic tool's label is; None where it names nothing of the event."""
-    if event == "af":
+    if task.supplementary:
+        return event_strength(task, result)
+    if task.event == "af":
         return float(result["af_frac"]) if result["dominant_rhythm"] == "AF" else None
-    if event == "ischemia":
+    if task.event == "ischemia":
         return 1.0 if result["ischemic"] else None
     count: int | None = result["pvc_times_count"]
     return count

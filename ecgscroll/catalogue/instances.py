@@ -158,7 +158,8 @@ def list_instances(
         listed as not available.
     set
         ``core`` (390 instances), ``published`` (the subset behind the published tables),
-        ``supplementary`` (what else lies in the data directory) or ``all`` (core and that).
+        ``supplementary`` (what else lies in the data directory; a supplementary task on the
+        recordings that hold its event) or ``all`` (core and that).
     tasks, databases
         Keep these alone.
     truth
@@ -246,15 +247,21 @@ def _listed(chosen_set: str, data: Path | None) -> list[Instance]:
 def _candidates(data: Path) -> Iterator[str]:
     """Name every supplementary instance that the data directory may hold."""
     for folder in sorted(path for path in data.iterdir() if path.is_dir()):
-        card = get_card(folder.name)
-        offered = card.supplementary if card else dict.fromkeys(TASKS, ("*",))
-        if not offered:
-            continue
+        offered = _offered(folder.name)
         for header in sorted(folder.rglob("*.hea")):
             record = header.relative_to(folder).with_suffix("").as_posix()
             for task, patterns in offered.items():
                 if any(fnmatchcase(record, pattern) for pattern in patterns):
                     yield f"{task}/{folder.name}/{record}"
+
+
+def _offered(database: str) -> dict[str, tuple[str, ...]]:
+    """Return the supplementary instances a database may have: of each task, patterns of records."""
+    card = get_card(database)
+    offered: dict[str, tuple[str, ...]] = dict.fromkeys(TASKS, ("*",))
+    if card is None:
+        return offered
+    return card.supplementary | {name: offered[name] for name in TASKS if TASKS[name].supplementary}
 
 
 def _filled(
@@ -290,12 +297,15 @@ def _completed(row: Instance, opened: OpenedRecord | None, truth: bool) -> Insta
         found = opened.truth(row.task)
     except DataError:
         return None if supplementary else row
+    if found is not None and not found.events and get_task(row.task).supplementary:
+        return None
     return _judged(row, found, opened) if truth else row
 
 
 def _is_open_question(row: Instance) -> bool:
     """Tell whether only its annotations say if this is an instance at all."""
-    known = get_card(row.database) is not None and row.task not in _DEPENDS_ON_CONTENT
+    depends = row.task in _DEPENDS_ON_CONTENT or get_task(row.task).supplementary
+    known = get_card(row.database) is not None and not depends
     return row.set == "supplementary" and not known
 
 

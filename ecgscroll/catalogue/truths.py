@@ -7,17 +7,18 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from ecgscroll.errors import DataError
 from ecgscroll.records.databases import Kind
 from ecgscroll.records.reference import AF_LABELS, Reference, Span, StEpisode
-from ecgscroll.tasks import get_task
+from ecgscroll.tasks import Task, get_task
 
 Intervals = tuple[tuple[float, float], ...]
 MAX_RARE_EVENTS = 30
 # The first rhythm note comes with the first beats (0.7 s at most in afdb): a recording whose first
 # one is AF starts in AF, unless it comes so late that what went before is unknown.
 FIRST_RHYTHM_S = 2.0
-_KIND: dict[str, Kind] = {"af": "rhythm", "pvc": "beat_labels", "ischemia": "st"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Truth:
 
 def label_of(task: str) -> Kind:
     """Return the kind of annotation that a task's truth is made of."""
-    return _KIND[get_task(task).event]
+    return get_task(task).kind
 
 
 def _rounded(intervals: Intervals) -> list[list[float]]:
@@ -93,6 +94,8 @@ def build_truth(
     kind = label_of(task)
     if not getattr(reference, f"has_{kind}"):
         raise DataError(f"The annotations carry no {kind.replace('_', ' ')}, which {task} needs.")
+    if get_task(task).supplementary:
+        return _supplementary(get_task(task), reference)
     if task == "ischemia":
         return _ischemia(reference, excerpt)
     if task == "pvc_burden":
@@ -143,3 +146,22 @@ def _change(reference: Reference, af_labels: frozenset[str]) -> Truth:
     starts_in_af = first.label in af_labels and first.start <= FIRST_RHYTHM_S
     onset = 0.0 if starts_in_af else reference.af[0].start
     return Truth(onset, ((onset, onset),))
+
+
+def _supplementary(task: Task, reference: Reference) -> Truth:
+    """Intervals of the task's rhythm notes or of pauses, or the share of its beats among all."""
+    if task.answer == "burden":
+        return _beat_share(reference, task.labels)
+    noted = (span for span in reference.rhythm if span.label in task.labels)
+    spans = _union(noted if task.kind == "rhythm" else reference.pauses)
+    return Truth(spans, spans)
+
+
+def _beat_share(reference: Reference, symbols: tuple[str, ...]) -> Truth:
+    """Share of beats of some symbols; an event is a run of them, first beat to last."""
+    times, held = reference.beat_times, reference.beat_symbols
+    of_kind = np.zeros(len(times), dtype=bool) if held is None else np.isin(held, symbols)
+    step = np.diff(of_kind.astype(np.int8), prepend=0, append=0)
+    first, after = np.flatnonzero(step == 1), np.flatnonzero(step == -1)
+    runs = tuple(zip(times[first].tolist(), times[after - 1].tolist(), strict=True))
+    return Truth(int(of_kind.sum()) / max(1, len(times)), runs)

@@ -110,6 +110,12 @@ class Labels:
         held = self._times if kind == "beats" else self._times[: len(self._symbols)]
         return float(held[0]) if len(held) else math.inf
 
+    def pauses(self, t0: float, t1: float) -> list[Interval]:
+        """Return the pauses (s) whose closing beat lies in [t0, t1), whole."""
+        held = self._reference.pauses if self._reference else ()
+        start, stop = (bisect_left(held, at, key=lambda span: span.stop) for at in (t0, t1))
+        return [(span.start, span.stop) for span in held[start:stop]]
+
     def beats(self) -> Beats:
         """Return the reference beats' times as beats without a waveform; cut before showing."""
         return self._beats

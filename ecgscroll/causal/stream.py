@@ -154,6 +154,10 @@ class Stream:
         """Return times (s) and symbols of the reference beats in [t0, t1)."""
         return self.labels.beat_labels(t0, min(t1, self._known.horizon))
 
+    def pauses(self, t0: float, t1: float) -> list[Interval]:
+        """Return the pauses (s) known so far between reference beats that end in [t0, t1) s."""
+        return self.labels.pauses(t0, min(t1, self._known.horizon))
+
     def st(self, t0: float, t1: float) -> list[VisibleSt]:
         """Return the ST episodes known so far, clipped to [t0, t1) s; a peak once it is reached."""
         known = self._known

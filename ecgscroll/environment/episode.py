@@ -16,8 +16,9 @@ from ecgscroll.environment.actions import Action, Finish, Measure, Skim, Write, 
 from ecgscroll.environment.observation import LedgerText, result_json
 from ecgscroll.errors import BadCallError
 from ecgscroll.scoring.ledger import Ledger
-from ecgscroll.signals.cues import CUE_DETAIL, CUE_PAST_S, profile
+from ecgscroll.signals.cues import CUE_DETAIL, history_start, profile
 from ecgscroll.tasks import Task
+from ecgscroll.tools.events import event_strength, event_tool
 from ecgscroll.tools.registry import Dx, run_tool, tool_names
 from ecgscroll.tools.signal import NO_WAVEFORM
 
@@ -25,7 +26,13 @@ Rewind: TypeAlias = Literal["costed", "forbidden"]
 Result: TypeAlias = dict[str, Any]
 
 MIN_SKIM_S, MAX_SKIM_S = 5.0, 1800.0
-ELEVATED_CUE = {"rr_irregularity": 0.20, "st_deviation": 0.10, "ectopy": 0.30}
+ELEVATED_CUE = {
+    "rr_irregularity": 0.20,
+    "st_deviation": 0.10,
+    "ectopy": 0.30,
+    "wide_beats": 0.50,
+    "longest_rr": 2.0,
+}
 # Times are shown to a millisecond: a bound that a reader copied back is no step into the future.
 _SHOWN_S = 1e-3
 _WIDTH_ROUNDING = 1e-6
@@ -133,7 +140,7 @@ class Episode:
         self._last_skim_t0 = t0
         self.counts.skims += 1
         cue = self.task.cue
-        past = max(0.0, min(t0, t1 - CUE_PAST_S[cue]))
+        past = history_start(cue, t0, t1)
         seen = profile(cue, self.stream.beats(past, t1, CUE_DETAIL[cue]), t0, t1)
         self._remind_of(self._elevated(seen))
         result = {**_span(t0, t1), "cue": cue, **seen, "beats": self.stream.beats_source}
@@ -146,7 +153,7 @@ class Episode:
 
     def _why_no_cue(self) -> str:
         annotated_only = self.stream.beats_source == "reference"
-        if annotated_only and self.task.cue == "st_deviation":
+        if annotated_only and self.task.cue in ("st_deviation", "wide_beats"):
             return NO_WAVEFORM
         return "too few beats in this span to measure the cue"
 
@@ -235,7 +242,8 @@ class Episode:
                 return bool(result["pvc_times"])
             case "ischemia", "flag_ischemia":
                 return bool(result["ischemic"])
-        return False
+        named = self.task.supplementary and tool == event_tool(self.task)
+        return named and bool(event_strength(self.task, result))
 
     def _remind_of(self, window: tuple[float, float] | None) -> None:
         """Keep a confirmed window in mind unless an entry overlaps it already."""

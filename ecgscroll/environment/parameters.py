@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias
 
 from ecgscroll.causal.sources import Source
 from ecgscroll.errors import ConfigError
-from ecgscroll.records.databases import Kind
 from ecgscroll.tasks import Task
 from ecgscroll.tools.registry import Dx
 
@@ -70,7 +69,7 @@ def check_readable(source: Source, task: Task, dx: Dx) -> None:
     if not source.recording.has_signal:
         if source.reference is None:
             raise ConfigError(f"{name} has neither signal files nor annotations here; fetch them.")
-        if task.event == "pvc" and dx != "reference":
+        if task.cue in ("ectopy", "wide_beats") and dx != "reference":
             raise ConfigError(f"{name} has no waveform here: {task.name} needs dx='reference'.")
     elif not source.recording.ecg:
         raise ConfigError(f"{name} has no ECG channel; choose a recording that has one.")
@@ -79,8 +78,7 @@ def check_readable(source: Source, task: Task, dx: Dx) -> None:
             f"{name} has {source.recording.fs:g} samples a second, too few to find beats; "
             f"choose a recording of {MIN_FS:g} Hz or more."
         )
-    kinds: dict[str, Kind] = {"af": "rhythm", "pvc": "beat_labels", "ischemia": "st"}
-    if dx == "reference" and not labels.may_have(kinds[task.event]):
+    if dx == "reference" and not labels.may_have(task.kind):
         raise ConfigError(
             f"{name} has no reference annotations of {task.event}: use dx='signal' or None."
         )

@@ -60,7 +60,13 @@ FEATURES: tuple[str, ...] = (
     *(f"{tool}.{field} over {scale:g}" for tool, field, scale in MEASURED),
     *(f"{tool}.{field} was measured since the last skim" for tool, field, _ in MEASURED),
 )
-_CUE_SCALE = {"rr_irregularity": 0.2, "st_deviation": 0.1, "ectopy": 1.0}
+_CUE_SCALE = {
+    "rr_irregularity": 0.2,
+    "st_deviation": 0.1,
+    "ectopy": 1.0,
+    "wide_beats": 1.0,
+    "longest_rr": 2.0,
+}
 
 
 class NumericWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):

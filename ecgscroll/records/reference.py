@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ecgscroll.records.annotations import Annotations, read_annotations
 from ecgscroll.records.databases import Card, Kind
+from ecgscroll.records.pauses import find_pauses
 from ecgscroll.records.recording import Recording
 from ecgscroll.records.st_episodes import Span, StEpisode, is_st_note, st_episodes
 
@@ -45,6 +46,8 @@ class Reference:
         What was annotated at all: no AF where nobody looked is not an absence of AF.
     beats_end
         Time after which beat times say nothing.
+    pauses
+        Long R-R intervals, by end; none where beats are no annotator's.
     """
 
     beat_times: NDArray[np.float64]
@@ -57,6 +60,7 @@ class Reference:
     has_rhythm: bool
     has_st: bool
     beats_end: float
+    pauses: tuple[Span, ...] = ()
 
     def pvc_times(self) -> NDArray[np.float64]:
         """Return the times of ventricular ectopic beats (V and E), in seconds."""
@@ -191,6 +195,7 @@ def build_reference(
         has_rhythm=has["rhythm"],
         has_st=has["st"],
         beats_end=beats_end,
+        pauses=find_pauses(times, symbols, aux, is_beat) if own_beats is None else (),
     )
 
 

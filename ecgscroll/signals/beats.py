@@ -16,6 +16,8 @@ Float = NDArray[np.float32]
 Mark = NDArray[np.float16]
 Flag = NDArray[np.bool_]
 
+WIDE_QRS_MS = 120.0
+"""A QRS complex of this duration or more is wide (AHA/ACCF/HRS 2009, Circulation 119:e235)."""
 MARKS = ("p_on_ms", "p_off_ms", "qrs_on_ms", "qrs_off_ms", "t_peak_ms", "t_off_ms")
 PER_LEAD = ("qrs_amp", "st_mv", "t_amp")
 

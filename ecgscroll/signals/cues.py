@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ecgscroll.signals import rr
-from ecgscroll.signals.beats import Beats, lead_medians
+from ecgscroll.signals.beats import WIDE_QRS_MS, Beats, lead_medians
 from ecgscroll.signals.ischemia import PAST_S
 from ecgscroll.signals.segment import Detail
 from ecgscroll.signals.st_course import believed_levels
@@ -21,11 +21,17 @@ CUE_DETAIL: dict[Cue, Detail] = {
     "rr_irregularity": "times",
     "st_deviation": "complexes",
     "ectopy": "complexes",
+    "wide_beats": "complexes",
+    "longest_rr": "times",
 }
 """What each cue reads of beats."""
-CUE_PAST_S: dict[Cue, float] = {"rr_irregularity": 0.0, "st_deviation": PAST_S, "ectopy": 0.0}
-"""History before a span's end that each cue reads, where the span is shorter."""
 _DECIMALS = 3
+
+
+def history_start(cue: Cue, t0: float, t1: float) -> float:
+    """Second from which on a cue over [t0, t1) reads beats."""
+    starts = {"st_deviation": min(t0, t1 - PAST_S), "longest_rr": t0 - rr.MAX_PAUSE_S}
+    return max(0.0, starts.get(cue, t0))
 
 
 def cue_value(cue: Cue, beats: Beats, t0: float, t1: float) -> float | None:
@@ -38,6 +44,8 @@ def cue_value(cue: Cue, beats: Beats, t0: float, t1: float) -> float | None:
       whose ST segment never lies on it would stand out for the whole of a recording.
     - ``ectopy``: n / (n + 2) for n ectopic beats, so that one shows (0.33) however long the span
       is, and many saturate towards 1 instead of hiding in a mean.
+    - ``wide_beats``: share of the measured QRS complexes that are wide (120 ms or more).
+    - ``longest_rr``: longest R-R interval that ends in the span, seconds, up to 10.
     """
     return _CUES[cue](beats, beats.time.searchsorted((t0, t1)).tolist())[0]
 
@@ -48,7 +56,7 @@ def profile(cue: Cue, beats: Beats, t0: float, t1: float) -> dict[str, Any]:
     Parameters
     ----------
     beats
-        Beats of [t0, t1) and, for ``st_deviation``, of the history before (``CUE_PAST_S``).
+        Beats from `history_start` to ``t1``.
     t0, t1
         Span in seconds; bins are never under 4 s, so a short span has fewer.
 
@@ -101,8 +109,23 @@ def _ectopy(beats: Beats, index: list[int]) -> list[float | None]:
     return [None if n is None else n / (n + 2) for n in counts]
 
 
+def _wide_beats(beats: Beats, index: list[int]) -> list[float | None]:
+    widths = [beats.qrs_ms[a:b] for a, b in pairwise(index)]
+    known = [width[np.isfinite(width)] for width in widths]
+    return [float((width >= WIDE_QRS_MS).mean()) if len(width) else None for width in known]
+
+
+def _longest_rr(beats: Beats, index: list[int]) -> list[float | None]:
+    # The beat before the bin too: a pause over its edge counts where it ends.
+    reach = [slice(max(0, a - 1), b) for a, b in pairwise(index)]
+    found = [rr.trusted_seconds(beats.time[part], beats.after_gap[part]) for part in reach]
+    return [float(seconds.max()) if len(seconds) else None for seconds in found]
+
+
 _CUES = {
     "rr_irregularity": _rr_irregularity,
     "st_deviation": _st_deviation,
     "ectopy": _ectopy,
+    "wide_beats": _wide_beats,
+    "longest_rr": _longest_rr,
 }

@@ -11,6 +11,8 @@ MIN_RR_MS = 200.0
 """Shorter is a double detection: the ventricle is refractory (Pan & Tompkins 1985)."""
 MAX_RR_MS = 5000.0
 """Longer is taken for lost signal, not for a pause."""
+MIN_PAUSE_S, MAX_PAUSE_S = 2.0, 10.0
+"""Bounds of a pause; longer is taken for lost signal even where the signal seems to be there."""
 EARLY_RATIO = 0.80
 """A beat is early when its interval is under this share of the median of those before it."""
 _PAST = 8
@@ -62,6 +64,22 @@ def _missed(rr: NDArray[np.float64]) -> NDArray[np.bool_]:
     ratio = middle / np.maximum(base, 1e-9)
     flagged[1:-1] = regular & ((np.abs(ratio - 2) < 0.2) | (np.abs(ratio - 3) < 0.3))
     return flagged
+
+
+def pauses(time: NDArray[np.float64], after_gap: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """Return the bounds (s) of R-R intervals of 2 to 10 s without missing signal.
+
+    A beat that the detector missed in a slow rhythm makes a false one.
+    """
+    length = time[1:] - time[:-1]
+    long = (length >= MIN_PAUSE_S) & (length <= MAX_PAUSE_S) & ~after_gap[1:]
+    return [(float(time[i]), float(time[i + 1])) for i in np.flatnonzero(long)]
+
+
+def trusted_seconds(time: NDArray[np.float64], after_gap: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the R-R intervals (s) over signal that is all there, up to 10 s, in order."""
+    length = time[1:] - time[:-1]
+    return np.asarray(length[(length <= MAX_PAUSE_S) & ~after_gap[1:]])
 
 
 def prior_median(rr: NDArray[np.float64], count: int = _PAST) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ecgscroll.signals import ischemia, rhythm
+from ecgscroll.signals import ischemia, rhythm, rr
 from ecgscroll.signals.beats import Beats
 from ecgscroll.tools.rounding import capped, millivolts, ratio, seconds
 from ecgscroll.tools.signal import NO_WAVEFORM
@@ -49,18 +49,24 @@ def _other_rhythm(beats: Beats) -> str:
 
 
 def classify_beats(beats: BeatsOf, t0: float, t1: float) -> Result:
-    """Count normal (N) and ventricular ectopic (V) beats and list the times of the latter (s).
+    """Count normal (N) and ventricular ectopic (V) beats; list the latter's times and pauses (s).
 
-    N is every beat that is not V, by :mod:`ecgscroll.signals.ectopy`.
+    N is every beat that is not V, by :mod:`ecgscroll.signals.ectopy`: bundle-branch block is no
+    class here. A pause (:func:`ecgscroll.signals.rr.pauses`) is listed whole where the beat that
+    ends it lies in the window.
     """
-    found = beats(t0, t1)
-    if not found.has_waveform:
-        return _null(("types", "pvc_times", "pvc_times_count"), NO_WAVEFORM)
+    past = beats(max(0.0, t0 - rr.MAX_PAUSE_S), t1)
+    if not past.has_waveform:
+        fields = ("types", "pvc_times", "pvc_times_count", "pauses", "pauses_count")
+        return _null(fields, NO_WAVEFORM)
+    found = past.between(t0, t1)
+    pauses = [span for span in rr.pauses(past.time, past.after_gap) if span[1] >= t0]
     ectopic = int(np.count_nonzero(found.ectopic))
     counts = {"N": len(found) - ectopic, "V": ectopic}
     return {
         "types": {name: count for name, count in counts.items() if count},
         **capped("pvc_times", map(seconds, found.time[found.ectopic].tolist())),
+        **capped("pauses", [list(map(seconds, span)) for span in pauses]),
         "source": "signal",
     }
 

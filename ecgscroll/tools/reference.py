@@ -19,8 +19,8 @@ AF_FRAC = 0.5
 PVC_SYMBOLS = ("V", "E")
 RHYTHM_NAMES = {
     "AB": "atrial bigeminy",
-    "AFIB": "AF",
-    "AFL": "AF",
+    "AFIB": "atrial fibrillation",
+    "AFL": "atrial flutter",
     "B": "ventricular bigeminy",
     "BII": "second-degree AV block",
     "IVR": "idioventricular rhythm",
@@ -40,17 +40,23 @@ RHYTHM_NAMES = {
 
 
 def classify_rhythm(stream: Stream, t0: float, t1: float) -> Result:
-    """Name the dominant rhythm of [t0, t1) s: AF where half of it is AF, else the longest other."""
+    """Name the dominant rhythm of [t0, t1) s: AF where half of it is AF, else the longest other.
+
+    ``rhythms`` gives the share of the window that each annotated rhythm takes.
+    """
     rhythms = stream.rhythms(t0, t1)
     af = sum(stop - start for start, stop in stream.af(t0, t1))
     if not rhythms and not af:
         reason = "no rhythm annotation covers the window"
-        return _null(("dominant_rhythm", "af_frac"), reason)
+        return _null(("dominant_rhythm", "af_frac", "rhythms"), reason)
     af_frac = af / (t1 - t0)
-    if af_frac >= AF_FRAC:
-        return {"dominant_rhythm": "AF", "af_frac": ratio(af_frac), "source": "reference"}
-    name = _longest_other(stream, rhythms)
-    found: Result = {"dominant_rhythm": name, "af_frac": ratio(af_frac), "source": "reference"}
+    name = "AF" if af_frac >= AF_FRAC else _longest_other(stream, rhythms)
+    found: Result = {
+        "dominant_rhythm": name,
+        "af_frac": ratio(af_frac),
+        "rhythms": {n: ratio(taken / (t1 - t0)) for n, taken in _taken(rhythms).items()},
+        "source": "reference",
+    }
     if name is None:
         found["reasons"] = {"dominant_rhythm": "no rhythm is annotated outside AF in the window"}
     return found
@@ -58,23 +64,33 @@ def classify_rhythm(stream: Stream, t0: float, t1: float) -> Result:
 
 def _longest_other(stream: Stream, rhythms: list[tuple[str, float, float]]) -> str | None:
     """Return the name of the rhythm other than AF that takes most of the window."""
-    taken: defaultdict[str, float] = defaultdict(float)
-    for label, start, stop in rhythms:
-        if label not in stream.source.af_labels:
-            taken[RHYTHM_NAMES.get(label, label)] += stop - start
+    taken = _taken([one for one in rhythms if one[0] not in stream.source.af_labels])
     return max(taken, key=lambda name: taken[name]) if taken else None
 
 
+def _taken(rhythms: list[tuple[str, float, float]]) -> dict[str, float]:
+    """Return the seconds that each rhythm takes, by name."""
+    taken: defaultdict[str, float] = defaultdict(float)
+    for label, start, stop in rhythms:
+        taken[RHYTHM_NAMES.get(label, label)] += stop - start
+    return taken
+
+
 def classify_beats(stream: Stream, t0: float, t1: float) -> Result:
-    """Count the beats of [t0, t1) s by their symbol and list the times of the ectopic ones (s)."""
+    """Count the beats of [t0, t1) s by symbol; list the ectopic ones' times and the pauses (s).
+
+    A pause is listed whole where the beat that ends it lies in the window.
+    """
     if not stream.annotates("beat_labels"):
-        return _null(("types", "pvc_times", "pvc_times_count"), "beats are not labelled here")
+        fields = ("types", "pvc_times", "pvc_times_count", "pauses", "pauses_count")
+        return _null(fields, "beats are not labelled here")
     times, symbols = stream.beat_labels(t0, t1)
     counts = Counter(symbols.tolist())
     pvc = [_published_tenths(t) for t, s in zip(times, symbols, strict=True) if s in PVC_SYMBOLS]
     return {
         "types": dict(sorted(counts.items())),
         **capped("pvc_times", pvc),
+        **capped("pauses", [list(map(seconds, span)) for span in stream.pauses(t0, t1)]),
         "source": "reference",
     }
 

@@ -13,7 +13,8 @@ TOOL_HELP = {
     "get_rate_rhythm": (
         "heart rate (hr_bpm) and the R-R intervals' mean, s.d., shortest and longest in ms; "
         "rr_irregularity is their coefficient of variation (steady rhythm under about 0.1, "
-        "atrial fibrillation usually above 0.15)"
+        "atrial fibrillation usually above 0.15); pauses are the bounds (s) of intervals of 2 s or "
+        "more"
     ),
     "get_p_wave": (
         "share of beats with a P wave (p_present_frac), PR interval in ms, P amplitude in mV, and "
@@ -30,9 +31,12 @@ TOOL_HELP = {
     "get_qt": "QT interval in ms, and corrected for rate by Bazett's formula (qtc_ms)",
     "classify_rhythm": (
         "the window's dominant rhythm (AF where at least half of it is) and af_frac, the share of "
-        "it in atrial fibrillation or flutter"
+        "it in atrial fibrillation or flutter; where annotators noted rhythms, the share of each"
     ),
-    "classify_beats": "beats counted by type, and the times (s) of premature ventricular beats",
+    "classify_beats": (
+        "beats counted by type (L and R: bundle-branch block), the times (s) of premature "
+        "ventricular beats, and the bounds (s) of pauses"
+    ),
     "flag_ischemia": (
         "whether the window overlaps an ischemic ST episode: its lead, ST level in mV, sign, and "
         "the episodes' bounds (s)"

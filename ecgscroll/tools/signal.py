@@ -17,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecgscroll.signals import rr
-from ecgscroll.signals.beats import Beats, lead_medians
+from ecgscroll.signals.beats import WIDE_QRS_MS, Beats, lead_medians
 from ecgscroll.tools.rounding import capped, milliseconds, millivolts, ratio, seconds
 
 Result = dict[str, Any]
 PerLead = dict[str, dict[str, Any]]
 
-WIDE_QRS_MS = 120.0
-"""A QRS complex of this duration or more is wide (AHA/ACCF/HRS 2009, Circulation 119:e235)."""
 ST_SIGN_MV = 0.05
 """A level nearer to the baseline than this has no sign."""
 T_SIGN_MV = 0.05
@@ -42,7 +40,8 @@ NOT_MEASURED = "no beat of the window could be measured"
 def get_rate_rhythm(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
     """Heart rate and R-R statistics; intervals that artefacts made are left out and counted.
 
-    ``rr_irregularity`` is the coefficient of variation, ``rr_excluded`` the number left out.
+    ``rr_irregularity`` is the coefficient of variation, ``rr_excluded`` the number left out;
+    ``pauses`` are the bounds (s) of intervals of 2 s or more (:func:`ecgscroll.signals.rr.pauses`).
     """
     beats = beats.between(t0, t1)
     found = rr.intervals(beats.time, beats.after_gap)
@@ -58,7 +57,9 @@ def get_rate_rhythm(beats: Beats, t0: float, t1: float, per_beat: bool = False) 
         "rr_excluded": found.excluded,
     }
     few = NO_RR if mean is None else FEW_RR
-    lists = {"rr_intervals_ms": map(milliseconds, found.ms)} if per_beat else {}
+    lists: dict[str, Iterable[Any]] = {"pauses": _spans(rr.pauses(beats.time, beats.after_gap))}
+    if per_beat:
+        lists["rr_intervals_ms"] = map(milliseconds, found.ms)
     return _result("get_rate_rhythm", beats, t0, t1, fields, lists, dict.fromkeys(fields, few))
 
 
@@ -155,6 +156,10 @@ SIGNAL_TOOLS = {
     for tool in (get_rate_rhythm, get_p_wave, get_qrs, get_st, get_t_wave, get_qt)
 }
 """The six tools by name, in reading order."""
+
+
+def _spans(spans: Iterable[tuple[float, float]]) -> list[list[float]]:
+    return [[seconds(start), seconds(stop)] for start, stop in spans]
 
 
 def _result(

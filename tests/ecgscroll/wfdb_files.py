@@ -93,7 +93,10 @@ def aux(text: str | bytes) -> bytes:
 
 
 END = b"\0\0"
-CODES = {"N": 1, "V": 5, "E": 10, "~": 14, "|": 16, "s": 18, "T": 19, '"': 22, "+": 28, "!": 31}
+CODES = {
+    "N": 1, "L": 2, "R": 3, "V": 5, "E": 10, "/": 12, "~": 14, "|": 16, "s": 18, "T": 19,
+    '"': 22, "+": 28, "!": 31, "[": 32, "]": 33, "x": 37,
+}  # fmt: skip
 
 
 def annotation_bytes(notes: Sequence[tuple[int, str, str]]) -> bytes:

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from ecgscroll.errors import ConfigError
+from ecgscroll.tasks import TASKS, get_task
 from policies.rule import Rule, cue_value, label_value
 
 
@@ -73,6 +74,36 @@ def test_a_cue_at_the_threshold_is_written_and_one_below_is_not():
     assert [(w["t0"], w["confidence"]) for w in writes] == [(0.0, 0.5)]
 
 
+@pytest.mark.parametrize("profile", ["default", "released"])
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_has_a_cue_and_a_label(profile, task):
+    assert {"tool", "field", "threshold"} <= set(Rule.fingerprint(profile)["cues"][task])
+    for dx in (None, "reference", "signal"):
+        assert walk(Rule(profile), {}, task=task, dx=dx)[1]["name"] == "measure"
+
+
+def test_pauses_are_written_as_the_tool_bounds_them():
+    results = {0.0: {"pauses": [[4.0, 6.5], [20.1, 22.3]], "pauses_count": 2}}
+    for dx in (None, "reference"):
+        writes = written(walk(Rule(), results, task="pause_detection", dx=dx))
+        assert [(w["t0"], w["t1"]) for w in writes] == [(4.0, 6.5), (20.1, 22.3)]
+
+
+@pytest.mark.parametrize(
+    ("task", "result", "value"),
+    [
+        ("flutter_detection", {"rhythms": {"atrial flutter": 0.6, "sinus rhythm": 0.4}}, 0.6),
+        ("flutter_detection", {"rhythms": {"atrial fibrillation": 1.0}}, 0.0),
+        ("flutter_detection", {"dominant_rhythm": "AF"}, None),  # the signal classifier
+        ("bbb_burden", {"types": {"L": 3, "N": 1}}, 0.75),
+        ("bbb_burden", {"types": None}, None),
+        ("pause_detection", {"pauses_count": 2}, 2),
+    ],
+)
+def test_a_supplementary_label_is_a_share_or_a_count(task, result, value):
+    assert label_value(get_task(task), result) == value
+
+
 def test_an_error_result_flags_nothing():
     assert written(walk(Rule(), {0.0: {"error": "no waveform"}})) == []
 
@@ -84,8 +115,9 @@ def test_an_episode_begins_afresh():
 
 
 def test_a_rhythm_label_counts_where_it_dominates():
-    assert label_value("af", {"dominant_rhythm": "AF", "af_frac": 0.5}) == 0.5
-    assert label_value("af", {"dominant_rhythm": "N", "af_frac": 0.4}) is None
+    task = get_task("af_burden")
+    assert label_value(task, {"dominant_rhythm": "AF", "af_frac": 0.5}) == 0.5
+    assert label_value(task, {"dominant_rhythm": "N", "af_frac": 0.4}) is None
 
 
 def test_a_cue_per_lead_is_its_largest_magnitude():

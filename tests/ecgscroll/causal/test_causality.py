@@ -40,7 +40,8 @@ EPISODES = (
     ("episode_detection", "signal"),
     ("pvc_burden", "reference"),
     ("ischemia", "reference"),
-    ("pvc_burden", None),
+    ("bbb_burden", None),
+    ("pause_detection", "reference"),
 )
 
 
@@ -76,6 +77,7 @@ def unrounded(stream):
     beats = stream.beats(cursor - 60, cursor)
     window = (cursor - 120, cursor + 120)
     labels = [stream.af(*window), stream.rhythms(*window), stream.st(*window)]
+    labels.append(stream.pauses(*window))
     out = [repr(labels), *(getattr(beats, name).tobytes().hex() for name in ARRAYS)]
     if stream.source.recording.has_signal:
         out.append(stream.read(max(0, stream.elapsed - 50), stream.elapsed).tobytes().hex())
@@ -103,7 +105,7 @@ def random_cursor(record, rng):
 
 def boundaries(reference):
     """Times (s) at which an episode begins, turns or ends."""
-    spans = (*reference.af, *reference.rhythm, *reference.st)
+    spans = (*reference.af, *reference.rhythm, *reference.st, *reference.pauses)
     turns = [time for episode in reference.st for time, _ in episode.extrema]
     return np.array([time for span in spans for time in (span.start, span.stop)] + turns)
 

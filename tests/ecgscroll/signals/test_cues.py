@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecgscroll.signals.beats import Beats
-from ecgscroll.signals.cues import MIN_BIN_S, cue_value, profile
+from ecgscroll.signals.cues import CUE_DETAIL, MIN_BIN_S, cue_value, profile
 
 REGULAR = Beats.from_times(np.arange(0, 60, 0.8), leads=("I", "II"))
 
@@ -72,7 +72,26 @@ def test_st_deviation_is_against_the_usual_level_up_to_the_spans_end():
     assert profile("st_deviation", beats.between(40, 60), 40, 60)["peak"] == 0
 
 
-@pytest.mark.parametrize("cue", ["rr_irregularity", "st_deviation", "ectopy"])
+def test_a_pause_shows_where_it_ends_even_over_the_edge_of_a_bin():
+    beats = Beats.from_times([0, 1, 2, 3, 9.5, 10.5, 11.5])
+    assert [b[2] for b in profile("longest_rr", beats, 0, 24)["bins"]][:3] == [1.0, None, 6.5]
+
+
+def test_lost_signal_is_no_long_interval():
+    beats = Beats.from_times([0, 1, 2, 30, 31])
+    assert cue_value("longest_rr", beats, 0, 60) == 1.0
+    gap = replace(beats, time=np.array([0, 1.0, 4, 5, 6]), after_gap=np.arange(5) == 2)
+    assert cue_value("longest_rr", gap, 0, 60) == 1.0
+
+
+def test_wide_beats_are_a_share_of_those_measured():
+    width = np.full(len(REGULAR), np.nan, dtype=np.float32)
+    width[:4] = (80, 119, 120, 160)
+    assert cue_value("wide_beats", replace(REGULAR, qrs_ms=width), 0, 60) == 0.5
+    assert cue_value("wide_beats", REGULAR, 0, 60) is None
+
+
+@pytest.mark.parametrize("cue", CUE_DETAIL)
 def test_without_beats_the_profile_is_null(cue):
     found = profile(cue, Beats.empty(("I",)), 0, 60)
     assert [found[k] for k in ("peak", "peak_t0", "peak_t1", "mean")] == [None] * 4

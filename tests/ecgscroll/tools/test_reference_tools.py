@@ -39,6 +39,7 @@ def stream(cursor, annotated=ALL):
         has_rhythm=True,
         has_st=True,
         beats_end=300.0,
+        pauses=(Span("pause", 4.05, 7.04, 7.04),),
     )
     recording = SimpleNamespace(
         fs=10.0, n_samples=3000, duration=300.0, leads=("V1", "V5"), ecg=(0, 1), has_signal=False
@@ -67,7 +68,23 @@ def stream(cursor, annotated=ALL):
 )
 def test_rhythm_is_af_from_half_of_the_window_on(cursor, t0, t1, name, af_frac):
     result = tools.classify_rhythm(stream(cursor), t0, t1)
-    assert result == {"dominant_rhythm": name, "af_frac": af_frac, "source": "reference"}
+    assert (result["dominant_rhythm"], result["af_frac"]) == (name, af_frac)
+    assert result["source"] == "reference"
+
+
+def test_the_share_of_each_rhythm_tells_flutter_from_fibrillation():
+    result = tools.classify_rhythm(stream(300), 140, 220)
+    assert result["dominant_rhythm"] == "AF"
+    assert result["rhythms"] == {
+        "atrial fibrillation": 0.25, "atrial flutter": 0.5, "sinus bradycardia": 0.25,
+    }  # fmt: skip
+
+
+def test_a_pause_is_known_whole_once_its_closing_beat_has_elapsed():
+    assert tools.classify_beats(stream(7.0), 0, 7)["pauses"] == []
+    assert tools.classify_beats(stream(7.1), 0, 7.1)["pauses"] == [[4.0, 7.0]]
+    assert tools.classify_beats(stream(300), 6, 10)["pauses"] == [[4.0, 7.0]]
+    assert tools.classify_beats(stream(300), 0, 6)["pauses"] == []
 
 
 def test_rhythm_before_the_first_note_is_null_with_a_reason():

@@ -55,7 +55,7 @@ BEATS = make()
 def test_fields_are_those_of_the_specification(name):
     result = SIGNAL_TOOLS[name](BEATS, 0, 16)
     head = {"tool", "t0", "t1", "beats", "n_beats"}
-    beside = {"rr_excluded", "ectopic_times_count"}
+    beside = {"rr_excluded", "pauses", "pauses_count", "ectopic_times_count"}
     assert set(result) - head - beside == set(FIELDS[name].split())
     assert result["tool"] == name
 
