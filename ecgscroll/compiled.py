@@ -44,6 +44,7 @@ class Kernel(Generic[P, R]):
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the compiled function."""
         try:
             return (self._built or self._build())(*args, **kwargs)
         except Exception:

@@ -46,18 +46,23 @@ def median(values: Any, count: int) -> Any:
 
 
 @compiled
-def nth_smallest_size(bits: Any, rank: int) -> Any:
-    """Bits of the value of ``rank`` (from 0) among floats not below zero, seen as int32.
+def sort_columns(table: Any) -> None:
+    """Sort each column of (n, m) values in place, by merging odd and even places (Batcher 1968).
 
-    Their bits are in their own order, so the answer is built from its highest bit down, by counting
-    how many are below: no branches, and many values at a time.
+    Which rows are compared does not depend on the values, so many columns go at a time.
     """
-    found = 0
-    for shift in range(30, -1, -1):
-        trial = found | (1 << shift)
-        below = 0
-        for i in range(len(bits)):
-            below += bits[i] < trial
-        if below <= rank:
-            found = trial
-    return found
+    n, m = table.shape
+    block = 1
+    while block < n:
+        step = block
+        while step >= 1:
+            for base in range(step % block, n - step, 2 * step):
+                for i in range(base, min(base + step, n - step)):
+                    if i // (2 * block) == (i + step) // (2 * block):
+                        low, high = table[i], table[i + step]
+                        for k in range(m):
+                            a, b = low[k], high[k]
+                            low[k] = a if a < b else b
+                            high[k] = b if a < b else a
+            step //= 2
+        block *= 2

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ecgscroll.compiled import compiled
-from ecgscroll.signals.order_kernels import median, nth_smallest_size
+from ecgscroll.signals.order_kernels import median, sort_columns
 
 BEFORE = 120
 """Grid points before the R peak (480 ms)."""
@@ -41,21 +41,20 @@ def bounds_of(x: Any, weight: Any) -> Any:
     """Onset, end, quiet slope (n,), whether known (n,), and PR baseline (n, L) of every beat."""
     n, n_leads, width = x.shape
     onset, end = np.empty(n, np.int64), np.empty(n, np.int64)
-    quiet, known = np.empty(n, np.float32), np.empty(n, np.bool_)
-    baseline = np.empty((n, n_leads), np.float32)
-    speed = np.zeros(width, np.float32)
-    still = np.empty((width + QUIET_STEP - 1) // QUIET_STEP, np.float32)
-    bits, chosen = still.view(np.int32), np.empty(1, np.int32)
+    known, baseline = np.empty(n, np.bool_), np.empty((n, n_leads), np.float32)
+    speed = np.empty((n, width), np.float32)
+    still = np.empty(((width + QUIET_STEP - 1) // QUIET_STEP, n), np.float32)
     for beat in range(n):
-        velocity_of(x[beat], weight, speed)
+        velocity_of(x[beat], weight, speed[beat])
+        for k in range(len(still)):
+            still[k, beat] = speed[beat, QUIET_STEP * k]
+    sort_columns(still)
+    quiet = still[QUIET_RANK].copy()
+    for beat in range(n):
         top = np.float32(0.0)
         for k in range(CORE_START, CORE_STOP):
-            top = max(top, speed[k])
-        for k in range(len(still)):
-            still[k] = speed[QUIET_STEP * k]
-        chosen[0] = nth_smallest_size(bits, QUIET_RANK)
-        quiet[beat] = chosen.view(np.float32)[0]
-        onset[beat], end[beat] = bounds_by_speed(speed, top, quiet[beat])
+            top = max(top, speed[beat, k])
+        onset[beat], end[beat] = bounds_by_speed(speed[beat], top, quiet[beat])
         known[beat] = top > 0 and any_whole(x[beat])
         for lead in range(n_leads):
             baseline[beat, lead] = level_at(x[beat, lead], onset[beat] - BASELINE_POINTS)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ecgscroll.compiled import compiled
-from ecgscroll.signals.order_kernels import median
+from ecgscroll.signals.order_kernels import sort_columns
 
 
 @compiled
@@ -34,24 +34,26 @@ def likeness(x: Any, level: Any, start: int, stop: int) -> Any:
     """(n,) correlation of each beat's core, over all leads, with the median one."""
     n, n_leads, _ = x.shape
     width = stop - start
-    core = np.empty((n_leads * width, n), np.float32)
-    column = np.empty(n, np.float32)
-    own, dot, usual_power = np.zeros(n, np.float32), np.zeros(n, np.float32), 0.0
-    for j in range(n_leads * width):
-        lead, k = j // width, start + j % width
-        row = core[j]
-        for beat in range(n):
-            value = x[beat, lead, k]
-            row[beat] = (value if value == value else np.float32(0.0)) - level[beat, lead]
-            column[beat] = row[beat]
-        usual = np.float32(median(column, n))
-        usual_power += usual * usual
-        for beat in range(n):
-            own[beat] += row[beat] * row[beat]
-            dot[beat] += row[beat] * usual
+    core = np.empty((n, n_leads * width), np.float32)
     for beat in range(n):
-        dot[beat] /= max(math.sqrt(own[beat] * usual_power), 1e-9)
-    return dot
+        for lead in range(n_leads):
+            row, out = x[beat, lead, start:stop], core[beat, lead * width : (lead + 1) * width]
+            for k in range(width):
+                out[k] = (row[k] if row[k] == row[k] else np.float32(0.0)) - level[beat, lead]
+    ordered = core.copy()
+    sort_columns(ordered)
+    usual, power = np.empty(n_leads * width, np.float32), 0.0
+    for k in range(n_leads * width):
+        usual[k] = (ordered[(n - 1) // 2, k] + ordered[n // 2, k]) * np.float32(0.5)
+        power += usual[k] * usual[k]
+    alike = np.empty(n, np.float32)
+    for beat in range(n):
+        own, dot = 0.0, 0.0
+        for k in range(n_leads * width):
+            own += core[beat, k] * core[beat, k]
+            dot += core[beat, k] * usual[k]
+        alike[beat] = dot / max(math.sqrt(own * power), 1e-9)
+    return alike
 
 
 @compiled

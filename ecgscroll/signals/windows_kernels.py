@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from ecgscroll.compiled import compiled
-from ecgscroll.signals.order_kernels import median, nth_smallest_size
+from ecgscroll.signals.order_kernels import median, sort_columns
 
 
 @compiled
 def moving_mean(lead: Any, valid: Any, width: int, out: Any) -> None:
     """Mean of ``width`` (n,) samples around each, mirrored at the ends; NaN where not valid."""
     n, before = len(lead), width // 2
-    for i in range(n):
-        out[i] = 0.0
+    out[:] = 0.0
     for k in range(width):
         shift = k - before
-        first, last = max(0, -shift), min(n, n - shift)
-        for i in range(first, last):
-            out[i] += lead[i + shift]
+        first, last = min(max(0, -shift), n), max(min(n, n - shift), 0)
+        source, target = lead[first + shift : last + shift], out[first:last]
+        for i in range(len(target)):
+            target[i] += source[i]
         for i in range(first):
             out[i] += lead[min(-1 - (i + shift), n - 1)]
         for i in range(max(last, first), n):
@@ -58,33 +58,31 @@ def interpolated(smooth: Any, sample: Any, whole: Any, part: Any) -> Any:
 
 
 @compiled
-def noise_by_lead(x: Any, core_start: int, core_stop: int, step: int) -> Any:
+def noise_by_lead(x: Any, start: int, stop: int, step: int) -> Any:
     """Median slope (every ``step`` points) over the steepest in the core, medians over beats."""
     n, n_leads, width = x.shape
-    count = (width - 1 + step - 1) // step
-    slopes, steepest, usual = (
-        np.empty(count, np.float32),
-        np.empty(n, np.float32),
-        np.empty(n, np.float32),
-    )
-    row = np.empty(width, np.float32)
-    bits = slopes.view(np.int32)
-    chosen = np.empty(1, np.int32)
+    slopes = np.empty(((width + step - 2) // step, n), np.float32)
+    steepest = np.empty(n, np.float32)
     out = np.ones(n_leads, np.float32)
-    zero = np.float32(0.0)
     for lead in range(n_leads):
         for beat in range(n):
-            for k in range(width):
-                value = x[beat, lead, k]
-                row[k] = value if value == value else zero
-            top = zero
-            for k in range(core_start, core_stop):
-                top = max(top, abs(row[k + 1] - row[k]))
-            for k in range(count):
-                slopes[k] = abs(row[step * k + 1] - row[step * k])
-            chosen[0] = nth_smallest_size(bits, count // 2)
-            steepest[beat], usual[beat] = top, chosen.view(np.float32)[0]
-        core = median(steepest, n)
+            row = x[beat, lead]
+            steepest[beat] = 0.0
+            for k in range(start, stop):
+                steepest[beat] = max(steepest[beat], rise(row, k))
+            for k in range(len(slopes)):
+                slopes[k, beat] = rise(row, step * k)
+        core = median(steepest, n) if n else np.float32(0.0)
         if core > 0:
-            out[lead] = median(usual, n) / max(core, np.float32(1e-9))
+            sort_columns(slopes)
+            out[lead] = median(slopes[len(slopes) // 2], n) / max(core, np.float32(1e-9))
     return out
+
+
+@compiled
+def rise(row: Any, k: int) -> Any:
+    """Size of the step to the next point; what is unknown is zero."""
+    here, after = row[k], row[k + 1]
+    here = here if here == here else np.float32(0.0)
+    after = after if after == after else np.float32(0.0)
+    return abs(after - here)
