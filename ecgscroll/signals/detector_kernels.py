@@ -41,15 +41,16 @@ def slowed(signal: Any, valid: Any, factor: int) -> Any:
 def box(signal: Any, width: int, ends: bool) -> Any:
     """Mean of ``width`` samples around each; past the ends they are the last ones, or else zero."""
     n, before = len(signal), width // 2
-    total = np.empty(n + width, np.float64)
-    total[0] = 0.0
-    for i in range(n + width - 1):
-        at = i - before
-        value = signal[min(max(at, 0), n - 1)]
-        total[i + 1] = total[i] + (value if ends or 0 <= at < n else 0.0)
-    out = np.empty(n, np.float64)
+    padded, out = np.zeros(n + width - 1, np.float64), np.zeros(n, np.float64)
+    padded[before : before + n] = signal
+    if ends:
+        padded[:before], padded[before + n :] = signal[0], signal[-1]
+    for k in range(width):
+        part = padded[k : k + n]
+        for i in range(n):
+            out[i] += part[i]
     for i in range(n):
-        out[i] = (total[i + width] - total[i]) / width
+        out[i] *= 1.0 / width
     return out
 
 
@@ -72,18 +73,23 @@ def peaks_of(energy: Any, valid: Any, reach: int, floor: float) -> Any:
     """Samples above ``floor`` and no lower than any within ``reach``."""
     n = len(energy)
     found, count = np.empty(n, np.int64), 0
-    for i in range(n):
-        top = energy[i]
-        if not top > floor or not valid[i]:
-            continue
-        j, stop = max(0, i - reach), min(n, i + reach + 1)
-        if (i > 0 and energy[i - 1] > top) or (i + 1 < n and energy[i + 1] > top):
-            continue
-        while j < stop and energy[j] <= top:
-            j += 1
-        if j == stop:
-            found[count] = i
-            count += 1
+    i = 0
+    while i < n:
+        top, after = energy[i], i + 1
+        if top > floor and (i == 0 or energy[i - 1] <= top):
+            stop, first = min(n, i + reach + 1), max(0, i - reach)
+            while after < stop and energy[after] <= top:
+                after += 1
+            if after < stop:
+                i = after  # what lies between is lower than this one
+                continue
+            before = i - 1
+            while before >= first and energy[before] <= top:
+                before -= 1
+            if before < first and valid[i]:
+                found[count] = i
+                count += 1
+        i += 1
     return found[:count]
 
 

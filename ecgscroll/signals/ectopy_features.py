@@ -79,8 +79,8 @@ def ectopy_features(windows: Windows, complexes: Complexes, y: Float) -> Values:
     p = _p(shapes, groups, complexes)
     values = np.column_stack([early, pause, relative[:, 0], relative[:, 3]])
     like = kernels.same_shape(shapes.core, shapes.power, values, ALIKE, LIKE_SIZE)
-    columns = (timing, sizes[:, [0, 3, 5]], relative, fit, st_t, p, like, group)
-    features = np.column_stack(columns)
+    parts = (timing, sizes[:, [0, 3, 5]], relative, fit, st_t, p, like, group[:, None])
+    features = np.concatenate(parts, axis=1)
     features[~np.isfinite(features)] = 0.0
     return features
 

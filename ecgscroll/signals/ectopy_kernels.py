@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ecgscroll.compiled import compiled
-from ecgscroll.signals.order_kernels import nth_smallest, sort_columns
+from ecgscroll.signals.order_kernels import nth_smallest, rounded_up, sort_columns
 
 
 @compiled
@@ -65,13 +65,13 @@ def weigh_leads(whole: Any, asked: Any, start: int, stop: int, most: float) -> A
     """
     n_leads, width, n = whole.shape[1], stop - start, len(asked)
     middle, differ = np.empty((n_leads, width), np.float32), np.empty(n, np.float32)
-    table = np.empty((n, width), np.float32)
+    table = np.zeros((n, rounded_up(width)), np.float32)
     for lead in range(n_leads):
         for i in range(n):
-            table[i] = whole[asked[i], lead, start:stop]
+            table[i, :width] = whole[asked[i], lead, start:stop]
         sort_columns(table)
         usual = middle[lead]
-        usual[:] = table[n // 2]
+        usual[:] = table[n // 2, :width]
         for i in range(n):
             row, apart = whole[asked[i], lead, start:stop], 0.0
             for k in range(width):
@@ -185,9 +185,11 @@ def fits(whole: Any, power: Any, templates: Any, start: int, stop: int, reach: i
                 shift = (place + 1) // 2 * (-1 if place % 2 else 1)
                 joint = 0.0
                 for lead in range(n_leads):
-                    near = whole[beat, lead, start + shift : stop + shift]
-                    dot[lead] = product_of(near, template[g, lead])
-                    joint += dot[lead]
+                    total = 0.0
+                    for k in range(stop - start):
+                        total += whole[beat, lead, start + shift + k] * template[g, lead, k]
+                    dot[lead] = total
+                    joint += total
                 if joint / norm > top:
                     top, group[beat] = joint / norm, g
                     best_dot[:] = dot
@@ -293,7 +295,8 @@ def same_shape(core: Any, power: Any, values: Any, alike: float, like_size: floa
     Two beats have one shape from a correlation and a ratio of sizes on.
     """
     n, n_leads, width = core.shape
-    unit, size = np.empty((n_leads * width, n), np.float32), np.empty(n, np.float64)
+    unit = np.zeros((n_leads * width, rounded_up(n)), np.float32)
+    size = np.empty(n, np.float64)
     for beat in range(n):
         size[beat] = math.sqrt(power[beat].sum()) + 1e-6
         scale = np.float32(1.0 / size[beat])
@@ -301,22 +304,24 @@ def same_shape(core: Any, power: Any, values: Any, alike: float, like_size: floa
             for k in range(width):
                 unit[lead * width + k, beat] = core[beat, lead, k] * scale
     out = np.zeros((n, 2 + values.shape[1]), np.float64)
-    close = np.empty(n, np.float32)
+    close, same = np.empty(unit.shape[1], np.float32), np.empty(n, np.float64)
     for beat in range(n):
         close[:] = 0.0
         for k in range(len(unit)):
-            row, mine = unit[k], unit[k, beat]
-            for other in range(n):
-                close[other] += mine * row[other]
-        best, count = -1.0, 0
+            mine = unit[k, beat]
+            for other in range(len(close)):
+                close[other] += mine * unit[k, other]
+        best, count, least, own = -1.0, 0.0, like_size * size[beat], size[beat]
         for other in range(n):
-            ratio = size[other] / size[beat]
             if other != beat:
                 best = max(best, close[other])
-            if other == beat or (close[other] > alike and like_size < ratio < 1 / like_size):
-                count += 1
-                for j in range(values.shape[1]):
-                    out[beat, 2 + j] += values[other, j]
+            alike_size = (size[other] > least) & (own > like_size * size[other])
+            same[other] = 1.0 if (close[other] > alike) & alike_size else 0.0
+        same[beat] = 1.0
+        for other in range(n):
+            count += same[other]
+            for j in range(values.shape[1]):
+                out[beat, 2 + j] += same[other] * values[other, j]
         out[beat, 0], out[beat, 1] = count / n, best
         for j in range(values.shape[1]):
             out[beat, 2 + j] /= count

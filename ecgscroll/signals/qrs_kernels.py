@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ecgscroll.compiled import compiled
-from ecgscroll.signals.order_kernels import median, sort_columns
+from ecgscroll.signals.order_kernels import median, rounded_up, sort_columns
 
 BEFORE = 120
 """Grid points before the R peak (480 ms)."""
@@ -43,7 +43,7 @@ def bounds_of(x: Any, weight: Any) -> Any:
     onset, end = np.empty(n, np.int64), np.empty(n, np.int64)
     known, baseline = np.empty(n, np.bool_), np.empty((n, n_leads), np.float32)
     speed = np.empty((n, width), np.float32)
-    still = np.empty(((width + QUIET_STEP - 1) // QUIET_STEP, n), np.float32)
+    still = np.zeros(((width + QUIET_STEP - 1) // QUIET_STEP, rounded_up(n)), np.float32)
     for beat in range(n):
         velocity_of(x[beat], weight, speed[beat])
         for k in range(len(still)):

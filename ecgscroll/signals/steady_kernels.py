@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ecgscroll.compiled import compiled
-from ecgscroll.signals.order_kernels import sort_columns
+from ecgscroll.signals.order_kernels import rounded_up, sort_columns
 
 
 @compiled
@@ -34,7 +34,7 @@ def likeness(x: Any, level: Any, start: int, stop: int) -> Any:
     """(n,) correlation of each beat's core, over all leads, with the median one."""
     n, n_leads, _ = x.shape
     width = stop - start
-    core = np.empty((n, n_leads * width), np.float32)
+    core = np.zeros((n, rounded_up(n_leads * width)), np.float32)
     for beat in range(n):
         for lead in range(n_leads):
             row, out = x[beat, lead, start:stop], core[beat, lead * width : (lead + 1) * width]
@@ -71,13 +71,14 @@ def leaned(x: Any, level: Any, usable: Any, share: Any, reach: int) -> Any:
             total[:], count[:] = 0.0, 0.0
             for other in range(max(0, beat - reach), min(n, beat + reach + 1)):
                 if usable[other]:
-                    row, own = x[other, lead], level[other, lead]
+                    own = level[other, lead]
                     for k in range(width):
-                        known = row[k] == row[k]
-                        total[k] += row[k] - own if known else np.float32(0.0)
+                        value = x[other, lead, k]
+                        known = value == value
+                        total[k] += value - own if known else np.float32(0.0)
                         count[k] += np.float32(1.0) if known else np.float32(0.0)
-            row, own, part = x[beat, lead], level[beat, lead], share[lead]
+            own, part = level[beat, lead], share[lead]
             for k in range(width):
                 mean = total[k] / max(count[k], np.float32(1.0)) + own
-                out[beat, lead, k] = row[k] + part * (mean - row[k])
+                out[beat, lead, k] += part * (mean - out[beat, lead, k])
     return out

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ecgscroll.compiled import compiled
-from ecgscroll.signals.order_kernels import median, sort_columns
+from ecgscroll.signals.order_kernels import median, rounded_up, sort_columns
 
 
 @compiled
@@ -61,7 +61,7 @@ def interpolated(smooth: Any, sample: Any, whole: Any, part: Any) -> Any:
 def noise_by_lead(x: Any, start: int, stop: int, step: int) -> Any:
     """Median slope (every ``step`` points) over the steepest in the core, medians over beats."""
     n, n_leads, width = x.shape
-    slopes = np.empty(((width + step - 2) // step, n), np.float32)
+    slopes = np.zeros(((width + step - 2) // step, rounded_up(n)), np.float32)
     steepest = np.empty(n, np.float32)
     out = np.ones(n_leads, np.float32)
     for lead in range(n_leads):
