@@ -17,6 +17,7 @@ import os
 import stat
 from collections.abc import Callable
 from functools import lru_cache, update_wrapper
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -32,7 +33,7 @@ SOURCES = "*/*_kernels.py"
 class Kernel(Generic[P, R]):
     """A function of arrays and numbers that is compiled when it is first called.
 
-    ``py_func`` is the function itself, which gives the same results, slowly.
+    ``py_func`` is the function itself, which gives the same results to the rounding, slowly.
     """
 
     _trusts_disk = True
@@ -57,15 +58,12 @@ class Kernel(Generic[P, R]):
     @property
     def _numba_type_(self) -> Any:
         """What numba asks of a kernel that another one calls."""
-        import numba
-
         if self._built is None or self._built_with_disk != Kernel._trusts_disk:
             self._build()
-        return numba.typeof(self._built)
+        return import_module("numba").typeof(self._built)
 
     def _build(self) -> Callable[P, R]:
-        import numba
-
+        numba: Any = import_module("numba")
         before, folder = numba.config.CACHE_DIR, code_folder() if Kernel._trusts_disk else None
         try:
             if folder is not None:
@@ -87,8 +85,10 @@ def code_folder() -> Path | None:
     """Return the folder for compiled code, made if need be; None where none can be trusted."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     try:
-        folder = (Path(chosen) if chosen else cache_dir() / "kernels") / _version()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = Path(chosen) if chosen else cache_dir() / "kernels"
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = place / _version()
+        folder.mkdir(mode=0o700, exist_ok=True)
         return folder if _mine(folder) else None
     except (OSError, RuntimeError):
         return None

@@ -49,7 +49,7 @@ def bounds_of(x: Any, weight: Any) -> Any:
         for k in range(len(still)):
             still[k, beat] = speed[beat, QUIET_STEP * k]
     sort_columns(still)
-    quiet = still[QUIET_RANK].copy()
+    quiet = still[QUIET_RANK, :n].copy()
     for beat in range(n):
         top = np.float32(0.0)
         for k in range(CORE_START, CORE_STOP):
@@ -78,7 +78,7 @@ def velocity_of(x: Any, weight: Any, speed: Any) -> None:
 
 
 @compiled
-def bounds_by_speed(speed: Any, top: float, quiet: float) -> Any:
+def bounds_by_speed(speed: Any, top: Any, quiet: Any) -> Any:
     """Onset and end: out from the core until the velocity stays under a threshold for 12 ms."""
     before = max(ONSET_THRESHOLD * top, min(ONSET_QUIET * quiet, MOST_QUIET * top))
     after = max(END_THRESHOLD * top, min(END_QUIET * quiet, MOST_QUIET * top))

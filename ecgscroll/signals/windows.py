@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecgscroll.signals import windows_kernels as kernels
-from ecgscroll.signals.qrs_kernels import BEFORE
+from ecgscroll.signals.qrs_kernels import BEFORE as BEFORE
 from ecgscroll.signals.quality import filled
 
 RATE = 250.0
