@@ -65,7 +65,7 @@ def weighed_shapes(y: Float, on_time: Flags) -> tuple[Shapes, Float]:
     first, count = BEFORE - LEFT_MS // 4, (LEFT_MS + RIGHT_MS) // STEP_MS
     whole = kernels.coarse(y, first, STEP, count)
     on = np.flatnonzero(on_time)
-    asked = on[:: 1 + len(on) // MAX_ASKED]
+    asked = np.ascontiguousarray(on[:: 1 + len(on) // MAX_ASKED])
     middle = kernels.weigh_leads(whole, asked, CORE.start, CORE.stop, MAX_CLEAR)
     return Shapes(whole, *kernels.cores_of(whole, CORE.start, CORE.stop)), middle
 
