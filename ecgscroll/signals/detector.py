@@ -89,7 +89,7 @@ def detect(signal: NDArray[np.float32], valid: NDArray[np.bool_], fs: float) -> 
 
 def lead_order(valid: NDArray[np.bool_]) -> list[int]:
     """Leads in the order in which detection asks them."""
-    share = np.count_nonzero(valid, axis=1) / max(1, valid.shape[1])
+    share = np.array([np.count_nonzero(lead) for lead in valid]) / max(1, valid.shape[1])
     first = int(np.argmax(share >= 0.9)) if (share >= 0.9).any() else int(np.argmax(share))
     return [first] + [i for i in range(len(share)) if i != first and share[i] > 0]
 
@@ -142,7 +142,7 @@ def _apart(sample: NDArray[np.int64], fs: float) -> NDArray[np.int64]:
 
 def _after_gap(sample: NDArray[np.int64], hole: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether a hole lies between the beat before (or the segment's start) and each beat."""
-    if len(sample) == 0:
-        return np.empty(0, dtype=bool)
+    if len(sample) == 0 or not hole.any():
+        return np.zeros(len(sample), dtype=bool)
     lost = np.cumsum(hole)[sample]
     return np.diff(lost, prepend=0) > 0
