@@ -10,10 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from ecgscroll.files import cache_dir
 from ecgscroll.synth import RecordPlan, preset, write_database
 
 ROOT = Path(__file__).resolve().parents[1]
 DAY_S = 86_400.0
+
+
+def pytest_configure() -> None:
+    """Code is compiled once, like imports: rows do not count it."""
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_dir() / "kernels"))
 
 
 @pytest.fixture(scope="session")

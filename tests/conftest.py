@@ -10,11 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from ecgscroll.files import cache_dir
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def pytest_configure() -> None:
-    """Let the programs that tests interrupt hear it: a background job's children ignore SIGINT."""
+    """Let the programs that tests interrupt hear it: a background job's children ignore SIGINT.
+
+    Code is compiled once for all tests, also for those that move the cache.
+    """
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_dir() / "kernels"))
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

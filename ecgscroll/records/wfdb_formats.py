@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ecgscroll.records.wfdb_kernels import unpack_212
+
 Bytes = NDArray[np.uint8]
 Samples = NDArray[np.int32]
 
@@ -50,14 +52,6 @@ def _signed(values: NDArray[np.int32], bits: int) -> Samples:
     return np.asarray((values << shift) >> shift, dtype=np.int32)
 
 
-def _unpack_212(raw: Bytes) -> Samples:
-    triples = raw.reshape(-1, 3).astype(np.int32)
-    out = np.empty((len(triples), 2), dtype=np.int32)
-    out[:, 0] = triples[:, 0] | ((triples[:, 1] & 0x0F) << 8)
-    out[:, 1] = triples[:, 2] | ((triples[:, 1] & 0xF0) << 4)
-    return _signed(out.ravel(), 12)
-
-
 def _unpack_24(raw: Bytes) -> Samples:
     triples = raw.reshape(-1, 3).astype(np.int32)
     return _signed(triples[:, 0] | (triples[:, 1] << 8) | (triples[:, 2] << 16), 24)
@@ -86,7 +80,7 @@ FORMATS: dict[int, Format] = {
     61: Format(1, 2, (0, 0), -(1 << 15), _as(">i2")),
     80: Format(1, 1, (0,), -(1 << 7), _as("u1", 1 << 7)),
     160: Format(1, 2, (0, 0), -(1 << 15), _as("<u2", 1 << 15)),
-    212: Format(2, 3, (0, 0, 1), -(1 << 11), _unpack_212),
+    212: Format(2, 3, (0, 0, 1), -(1 << 11), unpack_212),
     310: Format(3, 4, (0, 0, 1, 1), -(1 << 9), _unpack_310),
     311: Format(3, 4, (0, 0, 1, 2), -(1 << 9), _unpack_311),
 }

@@ -18,6 +18,7 @@ from ecgscroll.errors import DataError
 from ecgscroll.files import inside, read_inside
 from ecgscroll.records.wfdb_formats import FORMATS, Format, decode
 from ecgscroll.records.wfdb_header import MAX_HEADER_BYTES, SignalSpec, parse_header
+from ecgscroll.records.wfdb_kernels import scaled
 
 NO_FILE = "~"
 _CHUNK = 1 << 18  # samples decoded at a time: bounds what a long window holds beside its result
@@ -48,6 +49,24 @@ class _File:
         if self.differences:
             self._integrate(values, start)
         return values
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether a frame holds one sample of each signal, as it is and in its place."""
+        signals = [signal for _, _, signal in self.channels]
+        return not self.differences and all(s.spf == 1 and s.skew == 0 for s in signals)
+
+    def scale_into(self, out: NDArray[np.float32], start: int, stop: int, origin: int) -> None:
+        """Write frames [start, stop) of a plain file, in physical units, into ``out``.
+
+        Its first column is frame ``origin``; where there is no sample it is left as it is.
+        """
+        digital = self._samples(start, stop)
+        invalid = -(1 << 31) - 1 if self.fmt.invalid is None else self.fmt.invalid
+        for channel, slot, signal in self.channels:
+            row = out[channel, start - origin : stop - origin]
+            baseline, gain = float(signal.baseline), float(signal.gain)
+            scaled(digital, self.width, slot, invalid, baseline, gain, row)
 
     def raw(self, start: int, stop: int, step: int) -> list[bytes]:
         """Return what is stored of frames [start, stop), ``step`` frames each.
@@ -201,6 +220,9 @@ class Segment:
             step = max(1, _CHUNK // file.width)
             for at in range(start, stop, step):
                 end = min(at + step, stop)
+                if file.plain:
+                    file.scale_into(out, at, end, start)
+                    continue
                 frames = file.frames(at, end)
                 for channel, slot, signal in file.channels:
                     values = _physical(frames[:, slot : slot + signal.spf], signal)

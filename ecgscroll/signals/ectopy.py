@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ecgscroll.signals import ectopy_trees
 from ecgscroll.signals.ectopy_features import FEATURES, ectopy_features
+from ecgscroll.signals.ectopy_kernels import trees_say
 
 __all__ = ["FEATURES", "ectopy_features", "is_ectopic", "log_odds"]
 
@@ -32,7 +33,6 @@ def _numbers(text: str, scale: float) -> NDArray[np.float64]:
 _ASKED = np.array([FEATURES.index(name) for name in ectopy_trees.ASKED.split()])
 _THRESHOLDS = _numbers(ectopy_trees.THRESHOLDS, 0.001)
 _LEAVES = _numbers(ectopy_trees.LEAVES, 0.01)
-_FIRST = np.arange(0, len(_LEAVES), 2**DEPTH)
 
 
 def is_ectopic(features: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -42,7 +42,5 @@ def is_ectopic(features: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def log_odds(features: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n,) log odds that a beat of the (n, F) features is ventricular."""
-    answers = np.take(features, _ASKED, axis=1) > _THRESHOLDS
-    # Four answers become the upper bits of a byte, the first answer the highest.
-    leaf = np.packbits(answers.reshape(len(features), -1, DEPTH), axis=2)[:, :, 0] >> (8 - DEPTH)
-    return np.asarray(_LEAVES[_FIRST + leaf].sum(axis=1) + ectopy_trees.BIAS)
+    sums = trees_say(features, _ASKED, _THRESHOLDS, _LEAVES, DEPTH)
+    return np.asarray(sums + ectopy_trees.BIAS)

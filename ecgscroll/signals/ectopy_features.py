@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ecgscroll.signals import ectopy_kernels as kernels
 from ecgscroll.signals import rr
 from ecgscroll.signals.ectopy_shapes import (
     CORE,
@@ -25,17 +26,15 @@ from ecgscroll.signals.ectopy_shapes import (
     Groups,
     Shapes,
     Values,
-    centred,
-    middle_of,
     normal_groups,
     on_time_beats,
     weighed_shapes,
 )
-from ecgscroll.signals.qrs import Complexes
+from ecgscroll.signals.qrs import MS, Complexes
 from ecgscroll.signals.windows import BEFORE, Windows
 
 ST_T = slice((LEFT_MS + 184) // STEP_MS, (LEFT_MS + RIGHT_MS) // STEP_MS)
-SHIFTS = (0, -1, 1, -2, 2)
+REACH = 2
 """Steps of 8 ms by which a template may be moved to fit a beat."""
 ALIKE, LIKE_SIZE = 0.9, 0.6
 """Correlation, and ratio of sizes, from which two beats have one shape."""
@@ -71,121 +70,58 @@ def ectopy_features(windows: Windows, complexes: Complexes, y: Float) -> Values:
     timing, early, pause = _timing(windows)
     shapes, middle = weighed_shapes(y, on_time_beats(early, complexes.known))
     groups = normal_groups(shapes, middle, early, pause, complexes.known)
-    fit, group = _fit(shapes, groups)
+    core = CORE.start, CORE.stop
+    fit, group = kernels.fits(shapes.whole, shapes.power, groups.templates, *core, REACH)
+    fit[:, 3] = np.log1p(fit[:, 3])
     sizes = _sizes(shapes, complexes)
-    relative = sizes - (groups.weights @ sizes)[group]
+    relative = sizes - np.einsum("gn,nf->gf", groups.weights, sizes)[group]
     st_t = _st_t(shapes, groups.templates, group, windows)
     p = _p(shapes, groups, complexes)
-    like = _same_shape(shapes, np.column_stack([early, pause, relative[:, 0], relative[:, 3]]))
-    columns = (timing, sizes[:, [0, 3, 5]], relative, fit, st_t, p, like, group)
-    features = np.asarray(np.column_stack(columns), dtype=np.float64)
+    values = np.column_stack([early, pause, relative[:, 0], relative[:, 3]])
+    like = kernels.same_shape(shapes.core, shapes.power, values, ALIKE, LIKE_SIZE)
+    parts = (timing, sizes[:, [0, 3, 5]], relative, fit, st_t, p, like, group[:, None])
+    features = np.concatenate(parts, axis=1)
     features[~np.isfinite(features)] = 0.0
     return features
 
 
 def _timing(windows: Windows) -> tuple[Values, Values, Values]:
     """Timing features (n, 8), with the first two of them; 0 where an interval is unknown."""
-    before, after = windows.rr_before, windows.rr_after
-    usual = rr.prior_median(before)
-    known = before[np.isfinite(before)]
-    typical = np.log(middle_of(known)) if len(known) else np.nan
-    nan = [np.nan]
-    prev, following = np.concatenate([nan, before[:-1]]), np.concatenate([after[1:], nan])
-    both = 0.5 * (before + after)
-    u, a, b, p, f, c = np.log([usual, before, after, prev, following, both])
-    logs = np.stack([a - u, b - u, p - u, f - u, a - typical, b - typical, c - u], axis=1)
-    logs = np.clip(np.nan_to_num(logs), -1.5, 1.5)
-    irregular = np.full(len(u), middle_of(np.abs(logs[:, 0])))
-    return np.column_stack([logs, irregular]), logs[:, 0], logs[:, 1]
-
-
-def _fit(shapes: Shapes, groups: Groups) -> tuple[Values, NDArray[np.intp]]:
-    """unlike, unlike_best, unlike_worst and distance (n, 4), and which group fits best."""
-    template, _ = centred(groups.templates[:, :, CORE])
-    theirs = np.einsum("glk,glk->gl", template, template)
-    power, dots = shapes.power, _moved_dots(shapes.whole, template)
-    total = power.sum(axis=1)
-    norm = np.sqrt(total[:, None] * np.repeat(theirs.sum(axis=1), len(SHIFTS)))
-    joint = dots.sum(axis=0) / np.maximum(norm, 1e-6)
-    best = joint.argmax(axis=1)
-    rows, group = np.arange(len(best)), best // len(SHIFTS)
-    dot = dots[:, rows, best].T
-    each = dot / np.maximum(np.sqrt(power * theirs[group]), 1e-6)
-    usual = theirs.sum(axis=1)[group] + 1e-6
-    apart = np.maximum(total + usual - 2 * dot.sum(axis=1), 0.0) / usual
-    unlike = (1 - joint[rows, best], 1 - each.max(axis=1), 1 - each.min(axis=1))
-    return np.column_stack([*unlike, np.log1p(np.sqrt(apart))]), group
-
-
-def _moved_dots(whole: Float, template: Float) -> Float:
-    """(L, n, G * shifts) products of each beat with each (G, L, k) template at each shift."""
-    reach = max(SHIFTS)
-    near = whole[:, :, CORE.start - reach : CORE.stop + reach].transpose(1, 0, 2)
-    moved = np.zeros((len(near), len(SHIFTS) * len(template), near.shape[2]), np.float32)
-    for i, shift in enumerate(SHIFTS):
-        at = slice(reach + shift, reach + shift + template.shape[2])
-        moved[:, i :: len(SHIFTS), at] = template.transpose(1, 0, 2)
-    return np.asarray(near @ moved.transpose(0, 2, 1), dtype=np.float32)
+    usual = rr.prior_median(windows.rr_before)
+    most = float(np.exp(1.5))
+    logs = np.log(kernels.relative_intervals(windows.rr_before, windows.rr_after, usual, most))
+    early, pause = logs[:, 0], logs[:, 1]
+    half = len(early) // 2
+    irregular = np.full(len(early), np.partition(np.abs(early), half)[half])
+    return np.column_stack([logs, irregular]), early, pause
 
 
 def _sizes(shapes: Shapes, complexes: Complexes) -> Values:
     """Logs (n, 7) of width, size, slope, spread, height, sharpness and stillness."""
-    core = shapes.core
-    slope = core[:, :, 1:] - core[:, :, :-1]
-    speed = np.sqrt(np.einsum("nlk,nlk->nk", slope, slope)) + np.float32(1e-6)
-    at = np.arange(speed.shape[1], dtype=np.float32)
-    total, first, second = (speed @ np.stack([at**0, at, at * at], axis=1)).T
-    spread = np.sqrt(np.maximum(second / total - (first / total) ** 2, 0.1))
-    top = speed.max(axis=1)
-    height = (core.max(axis=2) - core.min(axis=2)).max(axis=1)
-    size = np.abs(core).sum(axis=(1, 2))
-    width = complexes.width_ms
-    values = [width, size, top, spread, height, top / np.maximum(height, 1e-6), complexes.quiet]
-    logs: Values = np.log(np.maximum(np.stack(values, axis=1), 1e-4)).astype(np.float64)
-    logs[~complexes.known, 0] = np.log(100.0)
-    return logs
+    width = np.where(complexes.known, (complexes.end - complexes.onset) * MS, 100.0)
+    values = np.column_stack([width, kernels.sizes_of(shapes.core, complexes.quiet)])
+    return np.asarray(np.log(np.maximum(values, 1e-4)))
 
 
 def _st_t(shapes: Shapes, templates: Float, group: NDArray[np.intp], windows: Windows) -> Values:
     """t_unlike and discordant (n, 2), over 184 to 440 ms after R, to 80 ms before the next beat."""
-    at = np.arange(ST_T.start, ST_T.stop) * STEP_MS - LEFT_MS
-    after = 1000 * np.nan_to_num(windows.rr_after, nan=1.0) - 80
-    shown = (at < after[:, None]).astype(np.float32) / len(at)
-    level = np.einsum("nlk,nk->nl", shapes.whole[:, :, ST_T], shown)
-    usual = templates[:, :, ST_T].mean(axis=2)[group]
-    size = np.abs(templates[:, :, CORE]).mean(axis=(1, 2))[group] + 1e-3
-    away = np.sqrt(((level - usual) ** 2).sum(axis=1)) / size
-    against = -(level * shapes.level).sum(axis=1) / size**2
-    return np.column_stack([np.log1p(away), np.arcsinh(against)])
+    after = np.where(np.isnan(windows.rr_after), 920.0, 1000 * windows.rr_after - 80)
+    start, stop = ST_T.start, ST_T.stop
+    # The points at start, start + 1, ... lie STEP_MS apart from LEFT_MS before R.
+    shown = np.ceil((after - (start * STEP_MS - LEFT_MS)) / STEP_MS)
+    shown = np.minimum(np.maximum(shown, 0), stop - start).astype(np.int64)
+    core = CORE.start, CORE.stop
+    apart = kernels.st_t_apart(
+        shapes.whole, shapes.level, templates, group, shown, (start, stop), core
+    )
+    return np.column_stack([np.log1p(apart[:, 0]), np.arcsinh(apart[:, 1])])
 
 
 def _p(shapes: Shapes, groups: Groups, complexes: Complexes) -> Values:
     """p_unlike and p_distance (n, 2), up to 12 ms before the usual QRS onset."""
-    first = groups.weights[0]
-    onset = float(first @ complexes.onset) - BEFORE
+    onset = float((groups.weights[0] * complexes.onset).sum()) - BEFORE
     stop = max(8, int((LEFT_MS + 4 * onset - 12) // STEP_MS))
-    before, _ = centred(shapes.whole[:, :, :stop])
-    flat = before.reshape(len(before), -1)
-    usual = first @ flat
-    size, power = usual @ usual + 1e-6, np.einsum("nk,nk->n", flat, flat)
-    dot = flat @ usual
-    apart = np.maximum(power + size - 2 * dot, 0.0)
-    core, _ = centred(groups.templates[0][:, CORE])
-    unlike = 1 - dot / np.sqrt(size * power + 1e-9)
-    distance = np.log1p(np.sqrt(apart / ((core * core).sum() + 1e-6)))
-    return np.column_stack([unlike, distance])
-
-
-def _same_shape(shapes: Shapes, values: Values) -> Values:
-    """Share and alike, then the means of (n, m) values over the beats of the same shape."""
-    size = np.sqrt(shapes.power.sum(axis=1)) + np.float32(1e-6)
-    unit = shapes.core.reshape(len(size), -1) / size[:, None]
-    close = unit @ unit.T
-    np.fill_diagonal(close, -1.0)
-    best = close.max(axis=1)
-    np.fill_diagonal(close, 1.0)
-    ratio = size / size[:, None]
-    same = (close > ALIKE) & (ratio > LIKE_SIZE) & (ratio < 1 / LIKE_SIZE)
-    count = same.sum(axis=1)
-    means = same.astype(np.float32) @ values.astype(np.float32) / count[:, None]
-    return np.column_stack([count / len(count), best, means])
+    _, _, power = kernels.cores_of(groups.templates[:1], CORE.start, CORE.stop)
+    apart = kernels.p_apart(shapes.whole, groups.weights, stop, float(power.sum()))
+    apart[:, 1] = np.log1p(apart[:, 1])
+    return np.asarray(apart)

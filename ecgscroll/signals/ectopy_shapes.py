@@ -11,11 +11,11 @@ beat.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ecgscroll.signals import ectopy_kernels as kernels
 from ecgscroll.signals.quality import long_runs
 from ecgscroll.signals.windows import BEFORE
 
@@ -62,43 +62,12 @@ class Groups:
 
 def weighed_shapes(y: Float, on_time: Flags) -> tuple[Shapes, Float]:
     """Weigh the leads; the beats' shapes and the median complex, (L, k), of those on time."""
-    half = LEFT_MS // 4
-    whole = y[:, :, BEFORE - half : BEFORE + RIGHT_MS // 4 : STEP].copy()
-    whole[~np.isfinite(whole)] = 0.0
-    middle = _weigh_leads(whole, np.flatnonzero(on_time))
-    core, level = centred(whole[:, :, CORE])
-    return Shapes(whole, core, level, np.einsum("nlk,nlk->nl", core, core)), middle
-
-
-def _weigh_leads(whole: Float, on_time: NDArray[np.intp]) -> Float:
-    """Scale each lead, in place, by its clarity over its size; the median complex on time, (L, k).
-
-    Clarity is the size of that complex over what a usual beat differs from it.
-    """
-    core = whole[on_time[:: 1 + len(on_time) // MAX_ASKED], :, CORE]
-    middle = middle_of(core)
-    apart = core - middle
-    differ = middle_of(np.einsum("nlk,nlk->nl", apart, apart))
-    middle, _ = centred(middle)
-    size = np.einsum("lk,lk->l", middle, middle)
-    clear = np.minimum(np.sqrt(size / (differ + 1e-9)), MAX_CLEAR)
-    scale = (clear / np.sqrt(np.maximum(size, 1e-6))).astype(np.float32)[:, None]
-    whole *= scale
-    return np.asarray(middle * scale, dtype=np.float32)
-
-
-def middle_of(x: Any) -> Any:
-    """Median over the first axis, the upper one of an even number: cheaper than numpy's."""
-    half = len(x) // 2
-    return np.partition(x, half, axis=0)[half]
-
-
-def centred(x: Float) -> tuple[Float, Float]:
-    """(..., k) less its mean over the last axis, and that mean."""
-    x = np.ascontiguousarray(x)
-    k = x.shape[-1]
-    mean = (x.reshape(-1, k) @ np.full(k, 1 / k, np.float32)).reshape(x.shape[:-1])
-    return x - mean[..., None], mean
+    first, count = BEFORE - LEFT_MS // 4, (LEFT_MS + RIGHT_MS) // STEP_MS
+    whole = kernels.coarse(y, first, STEP, count)
+    on = np.flatnonzero(on_time)
+    asked = np.ascontiguousarray(on[:: 1 + len(on) // MAX_ASKED])
+    middle = kernels.weigh_leads(whole, asked, CORE.start, CORE.stop, MAX_CLEAR)
+    return Shapes(whole, *kernels.cores_of(whole, CORE.start, CORE.stop)), middle
 
 
 def normal_groups(
@@ -110,10 +79,8 @@ def normal_groups(
     of the on-time beats in a row which do not look like it: conduction that changes within the
     segment, such as intermittent bundle-branch block.
     """
-    n, on_time = len(early), on_time_beats(early, known)
-    norm = np.sqrt(shapes.power.sum(axis=1) * (middle * middle).sum())
-    dot = shapes.core.reshape(n, -1) @ middle.ravel()
-    like = on_time & (dot > 0.8 * norm)
+    on_time = on_time_beats(early, known)
+    like = on_time & (kernels.likeness(shapes.core, shapes.power, middle) > 0.8)
     enough = like.sum() >= 3
     masks = [like if enough else on_time]
     other = on_time & ~like & (np.abs(pause) < 0.12) & (np.abs(early) < 0.12)
@@ -122,8 +89,7 @@ def normal_groups(
         masks.append(other)
     weights = np.array(masks, dtype=np.float32)
     weights /= weights.sum(axis=1, keepdims=True)
-    templates = weights @ shapes.whole.reshape(n, -1)
-    return Groups(weights, templates.reshape(-1, *shapes.whole.shape[1:]))
+    return Groups(weights, kernels.mean_beats(weights, shapes.whole))
 
 
 def on_time_beats(early: Values, known: Flags) -> Flags:

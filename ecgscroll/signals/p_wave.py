@@ -137,7 +137,7 @@ def _shown(y: Float, common: _Common, usable: NDArray[np.bool_]) -> NDArray[np.b
     shapes = np.nan_to_num(y[:, max(0, common.at - 18) : min(BEFORE, common.at + 19)])
     shapes -= shapes.mean(axis=1, keepdims=True)
     wave = np.median(shapes[usable], axis=0)
-    along, norm = shapes @ wave, float(np.linalg.norm(wave))
+    along, norm = np.einsum("nk,k->n", shapes, wave), float(np.sqrt((wave * wave).sum()))
     alike = along / np.maximum(np.linalg.norm(shapes, axis=1) * norm, 1e-9)
     shown = alike + _around(alike, usable) >= 2 * P_AGREEMENT
     if common.clear >= VERY_CLEAR:

@@ -20,18 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter1d
 
+from ecgscroll.signals import qrs_kernels as kernels
 from ecgscroll.signals.windows import BEFORE, RATE, Windows, trust
 
-ONSET_THRESHOLD, END_THRESHOLD = 0.06, 0.10
-"""Of the top velocity."""
-ONSET_QUIET, END_QUIET = 3.0, 2.0
-"""The least threshold, in multiples of the slope that the stillest fifth stays under."""
-CORE = 0.25
-QUIET_POINTS = 3
-EYE_POINTS = 2.0
-"""Points by which the onset of the velocity lies after the one that the eye sees."""
 MS = 1000.0 / RATE
 ST_DELAY = round(80 / MS)
 """Grid points from the J point to the ST level (80 ms)."""
@@ -73,74 +65,8 @@ class Complexes:
 
 def bound(windows: Windows) -> Complexes:
     """Find onset, end and PR baseline of every beat."""
-    speed = velocity(windows.x, trust(windows.noise))
-    top = speed[:, BEFORE - _points(100) : BEFORE + _points(120)].max(axis=1)
-    quiet = np.percentile(speed[:, ::4], 20, axis=1).astype(np.float32)
-    most = 0.25 * top
-    before = np.maximum(ONSET_THRESHOLD * top, np.minimum(ONSET_QUIET * quiet, most))
-    after = np.maximum(END_THRESHOLD * top, np.minimum(END_QUIET * quiet, most))
-    start = (_leave(speed, before, top, forward=False) + _bend(speed)) / 2 - EYE_POINTS
-    onset = np.maximum(np.rint(start).astype(np.int64), BEFORE - _points(150))
-    end = _leave(speed, after, top, forward=True)
-    near = windows.x[:, :, BEFORE - _points(160) : BEFORE + _points(160)]
-    whole = np.isfinite(near).all(axis=2)
-    known = np.asarray(whole.max(axis=1) & (top > 0))
-    return Complexes(onset, end, _pr_baseline(windows.x, onset), quiet, known)
-
-
-def _bend(speed: Float) -> Index:
-    """Where the summed velocity of the 160 ms before R lies furthest under its chord."""
-    length = np.cumsum(speed[:, BEFORE - _points(160) : BEFORE], axis=1)
-    share = np.linspace(0.0, 1.0, length.shape[1], dtype=np.float32)
-    chord = length[:, :1] + (length[:, -1:] - length[:, :1]) * share
-    return np.asarray(BEFORE - _points(160) + np.argmax(chord - length, axis=1))
-
-
-def velocity(x: Float, weight: Float) -> Float:
-    """(n, W) root of the squared slope, weighted and summed over leads; invalid ones are still."""
-    slope = np.zeros_like(x)
-    slope[:, :, 1:-1] = x[:, :, 2:] - x[:, :, :-2]
-    slope = np.nan_to_num(slope) * weight[:, None]
-    return np.asarray(np.sqrt(np.einsum("nlw,nlw->nw", slope, slope)))
-
-
-def _leave(speed: Float, threshold: Float, top: Float, *, forward: bool) -> Index:
-    """First point outside the complex where the velocity stays quiet, going out from its core."""
-    n = speed.shape[1]
-    lo, hi = BEFORE - _points(100), BEFORE + _points(120)
-    steep = speed[:, lo:hi] > CORE * top[:, None]
-    if not forward:
-        core = lo + np.argmax(steep, axis=1)
-        mirrored = _leave_forward(speed[:, ::-1], threshold, n - 1 - core)
-        return np.asarray(np.maximum(n - 1 - mirrored, BEFORE - _points(150)))
-    core = hi - 1 - np.argmax(steep[:, ::-1], axis=1)
-    return np.asarray(np.minimum(_leave_forward(speed, threshold, core), BEFORE + _points(220)))
-
-
-def _leave_forward(speed: Float, threshold: Float, core: Index) -> Index:
-    # origin shifts the running maximum so that it looks only ahead.
-    ahead = maximum_filter1d(speed, QUIET_POINTS, axis=1, origin=-(QUIET_POINTS // 2))
-    quiet = ahead < threshold[:, None]
-    quiet &= np.arange(speed.shape[1]) > core[:, None]
-    found = np.argmax(quiet, axis=1)
-    found[~quiet.any(axis=1)] = speed.shape[1] - 1
-    return np.asarray(found)
-
-
-def mean_around(x: Float, centre: Index, reach: int) -> Float:
-    """(n, L) mean of ``x`` over the points within ``reach`` of ``centre``; NaN outside the grid."""
-    index = centre[:, None] + np.arange(-reach, reach + 1)
-    inside = (index >= 0) & (index < x.shape[2])
-    index = np.clip(index, 0, x.shape[2] - 1)
-    values = np.take_along_axis(x, index[:, None, :], axis=2)
-    mean: Float = values.mean(axis=2)
-    mean[~inside.all(axis=1)] = np.nan
-    return mean
-
-
-def _pr_baseline(x: Float, onset: Index) -> Float:
-    """Isoelectric level: mean of 8 to 24 ms before the onset."""
-    return mean_around(x, onset - 4, 2)
+    onset, end, quiet, known, baseline = kernels.bounds_of(windows.x, trust(windows.noise))
+    return Complexes(onset, end, baseline, quiet, known)
 
 
 def baseline_drift(windows: Windows, baseline: Float) -> Float:
@@ -148,11 +74,7 @@ def baseline_drift(windows: Windows, baseline: Float) -> Float:
 
     Zero where the next beat is unknown or over 2 s away: then the baseline is held level.
     """
-    rise = np.diff(baseline, axis=0, append=np.nan)
-    gap = windows.rr_after[:, None]
-    with np.errstate(invalid="ignore"):
-        slope = np.where(gap < 2.0, rise / gap, 0.0)
-    return np.nan_to_num(slope).astype(np.float32)
+    return np.asarray(kernels.drift_of(baseline, windows.rr_after, 2.0))
 
 
 def st_level(
@@ -164,29 +86,19 @@ def st_level(
     less than its own; an ectopic beat takes its own. The baseline is the line between successive PR
     segments. Known failure: at rates above 120 per minute J+80 ms may lie on the T wave.
     """
-    end = complexes.end.copy()
     usual = normal & complexes.known
-    if usual.any():
-        end[usual] = round(float(np.median(end[usual])))
-    point = end + ST_DELAY
-    level = mean_around(windows.x, point, 2) - complexes.baseline
-    level -= drift * ((point - complexes.onset) / RATE)[:, None].astype(np.float32)
-    hidden = (point - BEFORE) / RATE > windows.rr_after - 0.1
-    level[hidden | ~complexes.known] = np.nan
-    return level
+    common = kernels.usual_point(complexes.end, usual)
+    end = np.where(usual, common, complexes.end)
+    c, rr_after = complexes, windows.rr_after
+    level = kernels.levels_after(
+        windows.x, end, c.onset, c.baseline, drift, rr_after, ST_DELAY, RATE
+    )
+    level[~complexes.known] = np.nan
+    return np.asarray(level)
 
 
 def amplitude(windows: Windows, complexes: Complexes) -> Float:
     """Peak-to-peak QRS amplitude, (n, L) millivolts."""
-    grid = np.arange(windows.x.shape[2])
-    inside = (grid >= complexes.onset[:, None]) & (grid <= complexes.end[:, None])
-    inside = inside[:, None, :]
-    high = np.where(inside, windows.x, -np.inf).max(axis=2)
-    low = np.where(inside, windows.x, np.inf).min(axis=2)
-    size = np.asarray(high - low, dtype=np.float32)
-    size[~complexes.known | ~np.isfinite(size).all(axis=1)] = np.nan
-    return size
-
-
-def _points(ms: float) -> int:
-    return round(ms / MS)
+    size = kernels.heights_within(windows.x, complexes.onset, complexes.end)
+    size[~complexes.known] = np.nan
+    return np.asarray(size)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ecgscroll.signals.quality_kernels import possible_and_moving
+
 FLAT_S = 1.0
 """A constant value for this long is a lead off or an amplifier at its rail, never an ECG."""
 IMPOSSIBLE_MV = 1e4
@@ -15,21 +17,8 @@ HIDES_BEAT_S = 0.15
 
 def valid_samples(signal: NDArray[np.float32], fs: float) -> NDArray[np.bool_]:
     """Mask (L, n) of the samples that are possible and in no flat stretch of a second."""
-    finite = np.abs(signal) < IMPOSSIBLE_MV
-    flat = np.zeros_like(finite)
-    if signal.shape[1] > 1:
-        same = np.zeros_like(finite)
-        same[:, 1:] = signal[:, 1:] == signal[:, :-1]
-        for lead in range(len(signal)):
-            flat[lead] = _long_flat(same[lead], max(2, round(FLAT_S * fs)))
-    return finite & ~flat
-
-
-def _long_flat(same: NDArray[np.bool_], length: int) -> NDArray[np.bool_]:
-    """Stretches of at least ``length`` equal samples, their first sample included."""
-    mask = long_runs(same, length - 1)
-    mask[:-1] |= mask[1:]
-    return mask
+    length = max(2, round(FLAT_S * fs))
+    return np.asarray(possible_and_moving(signal, IMPOSSIBLE_MV, length))
 
 
 def long_runs(mask: NDArray[np.bool_], length: int) -> NDArray[np.bool_]:
@@ -51,13 +40,13 @@ def _has_chunk(mask: NDArray[np.bool_], chunk: int) -> bool:
     return bool(mask.reshape(-1, chunk).all(axis=1).any())
 
 
-def filled(lead: NDArray[np.float32], valid: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """A (n,) lead as float64 with a straight line over its invalid stretches; zeros if all are."""
-    signal = lead.astype(np.float64)
+def filled(lead: NDArray[np.float32], valid: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """A (n,) lead with a straight line over its invalid stretches; zeros if all are."""
     if valid.all():
-        return signal
+        return lead
     if not valid.any():
-        return np.zeros_like(signal)
+        return np.zeros_like(lead)
+    signal = lead.copy()
     index = np.arange(len(signal))
     signal[~valid] = np.interp(index[~valid], index[valid], signal[valid])
     return signal

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ecgscroll.signals.rr_kernels import prior_medians
+
 MIN_RR_MS = 200.0
 """Shorter is a double detection: the ventricle is refractory (Pan & Tompkins 1985)."""
 MAX_RR_MS = 5000.0
@@ -90,15 +92,7 @@ def prior_median(rr: NDArray[np.float64], count: int = _PAST) -> NDArray[np.floa
     rr
         (m,) intervals; NaN ones are passed over.
     """
-    if len(rr) == 0:
-        return rr.copy()
-    padded = np.concatenate([np.full(count, np.nan), rr[:-1]])
-    # Sorted, NaN comes last, so the known values stand first: much faster than nanmedian.
-    window = np.sort(np.lib.stride_tricks.sliding_window_view(padded, count), axis=1)
-    known = np.isfinite(window).sum(axis=1)
-    rows = np.arange(len(rr))
-    low = window[rows, np.maximum(known - 1, 0) // 2]
-    return np.asarray((low + window[rows, np.minimum(known // 2, count - 1)]) / 2)
+    return np.asarray(prior_medians(rr, count))
 
 
 def premature(time: NDArray[np.float64], after_gap: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -16,7 +16,6 @@ from ecgscroll.signals.p_wave import PWaves, p_waves
 from ecgscroll.signals.quality import valid_samples
 from ecgscroll.signals.steady import steadied
 from ecgscroll.signals.t_wave import TWaves, t_waves
-from ecgscroll.signals.threads import one_thread
 from ecgscroll.signals.waves import above_baseline
 from ecgscroll.signals.windows import Windows, cut, without_noise
 
@@ -49,7 +48,6 @@ class CutBeats:
     y: NDArray[np.float32]
 
 
-@one_thread
 def analyse(
     signal: NDArray[np.float32],
     fs: float,
@@ -147,14 +145,12 @@ def _marks(
 ) -> dict[str, NDArray[Any]]:
     """Marks of every beat against R and the intervals between them, milliseconds."""
     on, off = complexes.on_ms, complexes.off_ms
-    intervals = {
-        "qrs_ms": _interval(on, off, least=20.0, most=400.0),
-        "pr_ms": _interval(p.on_ms, on, least=40.0, most=480.0),
-        "qt_ms": _interval(on, t.off_ms, least=200.0, most=720.0),
-    }
+    found: dict[str, NDArray[Any]] = {"qrs_ms": _interval(on, off, least=20.0, most=400.0)}
+    found["pr_ms"] = _interval(p.on_ms, on, least=40.0, most=480.0)
+    found["qt_ms"] = _interval(on, t.off_ms, least=200.0, most=720.0)
     marks = {"p_on_ms": p.on_ms, "p_off_ms": p.off_ms, "qrs_on_ms": on, "qrs_off_ms": off}
     marks |= {"t_peak_ms": t.peak_ms, "t_off_ms": t.off_ms}
-    found = intervals | {name: mark.astype(np.float16) for name, mark in marks.items()}
+    found |= {name: mark.astype(np.float16) for name, mark in marks.items()}
     if not bounded:
         for values in found.values():
             values[:] = np.nan
@@ -165,10 +161,10 @@ def _interval(
     start: NDArray[np.float64], stop: NDArray[np.float64], *, least: float, most: float
 ) -> NDArray[np.float32]:
     """(n,) milliseconds from one mark to another; NaN where no heart has such an interval."""
-    length = stop - start
+    length = (stop - start).astype(np.float32)
     with np.errstate(invalid="ignore"):
-        possible = (length >= least) & (length <= most)
-    return np.where(possible, length, np.nan).astype(np.float32)
+        length[~((length >= least) & (length <= most))] = np.nan
+    return length
 
 
 def averaged_down(signal: NDArray[np.float32], factor: int) -> NDArray[np.float32]:

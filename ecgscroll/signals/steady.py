@@ -16,11 +16,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.ndimage import uniform_filter1d
 
+from ecgscroll.signals import steady_kernels as kernels
 from ecgscroll.signals.rr import prior_median
-from ecgscroll.signals.windows import BEFORE, Array, Windows
+from ecgscroll.signals.windows import BEFORE, Windows
 
 CLEAN, NOISY = 0.03, 0.06
 """Noise (:func:`ecgscroll.signals.windows.noise_of`) up to which a beat stands alone, and from
@@ -29,7 +28,7 @@ BEATS = 9
 MIN_LIKENESS = 0.8
 EARLY = 0.85
 """A beat is early when its R-R interval is under this share of the median of those before it."""
-_CORE = slice(BEFORE - 25, BEFORE + 40)
+_CORE = BEFORE - 25, BEFORE + 40
 
 
 def steadied(windows: Windows) -> Windows:
@@ -37,29 +36,8 @@ def steadied(windows: Windows) -> Windows:
     share = np.clip((windows.noise - CLEAN) / (NOISY - CLEAN), 0.0, 1.0).astype(np.float32)
     if len(windows) < 3 or not share.any():
         return windows
-    x = np.nan_to_num(windows.x)
-    level = x[:, :, _CORE].mean(axis=2, keepdims=True)
-    usable = np.isfinite(windows.x) & _alike(x, windows)[:, None, None]
-    x -= level
-    mean = _moving_mean(x, usable) + level
-    leaned = windows.x + share[None, :, None] * (mean - windows.x)
-    return replace(windows, x=np.where(usable, leaned, windows.x))
-
-
-def _alike(x: Array, windows: Windows) -> NDArray[np.bool_]:
-    """(n,) beats on time whose QRS complex follows the median one."""
-    core = x[:, :, _CORE] - x[:, :, _CORE].mean(axis=2, keepdims=True)
-    usual = np.median(core, axis=0)
-    norm = np.sqrt(np.einsum("nlk,nlk->n", core, core) * (usual**2).sum())
-    likeness = np.einsum("nlk,lk->n", core, usual) / np.maximum(norm, 1e-9)
+    level = kernels.core_levels(windows.x, *_CORE)
     with np.errstate(invalid="ignore"):
         early = windows.rr_before < EARLY * prior_median(windows.rr_before)
-    return np.asarray((likeness > MIN_LIKENESS) & ~early)
-
-
-def _moving_mean(x: Array, usable: NDArray[np.bool_]) -> Array:
-    """Mean over the usable values of up to nine beats around each."""
-    weight = usable.astype(np.float32)
-    total = uniform_filter1d(x * weight, BEATS, axis=0, mode="constant")
-    count = uniform_filter1d(weight, BEATS, axis=0, mode="constant")
-    return np.asarray(total / np.maximum(count, 1e-6), dtype=np.float32)
+    usable = (kernels.likeness(windows.x, level, *_CORE) > MIN_LIKENESS) & ~early
+    return replace(windows, x=kernels.leaned(windows.x, level, usable, share, BEATS // 2))

@@ -1,4 +1,4 @@
-"""One thread for the linear algebra of a segment: its matrices are too small to share."""
+"""One thread for the linear algebra of small matrices: they are too small to share."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecgscroll.signals.qrs import Complexes, Float, Index
+from ecgscroll.signals.qrs_kernels import above
 from ecgscroll.signals.windows import RATE, Windows
 
 FOOT = 0.15
@@ -21,9 +22,7 @@ Position = NDArray[np.float64]
 
 def above_baseline(windows: Windows, complexes: Complexes, drift: Float) -> Float:
     """(n, L, W) signal against the line through successive PR baselines."""
-    seconds = ((np.arange(windows.x.shape[2]) - complexes.onset[:, None]) / RATE).astype(np.float32)
-    line = complexes.baseline[:, :, None] + drift[:, :, None] * seconds[:, None, :]
-    return np.asarray(windows.x - line, dtype=np.float32)
+    return np.asarray(above(windows.x, complexes.onset, complexes.baseline, drift, RATE))
 
 
 def foot(wave: Float, peak: Index, reach: int, *, forward: bool) -> Position:

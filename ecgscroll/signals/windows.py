@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import uniform_filter1d
 
+from ecgscroll.signals import windows_kernels as kernels
+from ecgscroll.signals.qrs_kernels import BEFORE as BEFORE
 from ecgscroll.signals.quality import filled
 
 RATE = 250.0
 """Samples per second of the grid."""
-BEFORE = 120
-"""Grid points before the R peak (480 ms)."""
 AFTER = 180
 """Grid points after it (720 ms)."""
 MAX_NOISE = 0.22
@@ -60,8 +60,7 @@ def cut(
     smooth = np.empty_like(signal)
     width = max(1, round(SMOOTH_S * fs))
     for lead in range(len(signal)):
-        smooth[lead] = uniform_filter1d(filled(signal[lead], valid[lead]), width)
-    smooth[~valid] = np.nan
+        kernels.moving_mean(filled(signal[lead], valid[lead]), valid[lead], width, smooth[lead])
     rr = np.diff(sample) / fs
     rr[after_gap[1:]] = np.nan
     edge = np.array([np.nan])
@@ -74,12 +73,7 @@ def noise_of(x: Array) -> Array:
 
     0.01 to 0.04 in clean leads, 0.09 and 0.15 with muscle noise at 12 and 6 dB; 1 without signal.
     """
-    if len(x) == 0:
-        return np.ones(x.shape[1], dtype=np.float32)
-    slope = np.abs(np.diff(np.nan_to_num(x), axis=2))
-    core = np.median(slope[:, :, BEFORE - 25 : BEFORE + 25].max(axis=2), axis=0)
-    usual = np.median(np.median(slope[:, :, ::4], axis=2), axis=0)
-    return np.asarray(np.where(core > 0, usual / np.maximum(core, 1e-9), 1.0), dtype=np.float32)
+    return np.asarray(kernels.noise_by_lead(x, BEFORE - 25, BEFORE + 25, 4))
 
 
 def without_noise(windows: Windows) -> Windows:
@@ -99,16 +93,13 @@ def trust(noise: Array) -> Array:
 
 
 def _interpolate(smooth: Array, sample: NDArray[np.int64], fs: float) -> Array:
+    whole, part = _grid(fs)
+    return np.asarray(kernels.interpolated(smooth, sample, whole, part))
+
+
+@lru_cache(maxsize=16)
+def _grid(fs: float) -> tuple[NDArray[np.int64], Array]:
+    """(W,) whole samples from R to each grid point, and the part of the next one."""
     offset = np.arange(-BEFORE, AFTER + 1) * (fs / RATE)
     whole = np.floor(offset).astype(np.int64)
-    part = (offset - whole).astype(np.float32)
-    padded = np.pad(smooth, ((0, 0), (0, 1)), constant_values=np.nan)
-    index = sample[:, None] + whole
-    last = smooth.shape[1]
-    index = np.where((index < 0) | (index >= last), last, index)
-    left = padded[:, index]
-    right = padded[:, np.minimum(index + 1, last)]
-    right -= left
-    right *= part
-    right += left
-    return np.ascontiguousarray(right.transpose(1, 0, 2))
+    return whole, (offset - whole).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Linear algebra of a segment runs on one thread, and what the user set comes back."""
+"""Linear algebra of small matrices runs on one thread, and what the user set comes back."""
 
 from __future__ import annotations
 
