@@ -75,7 +75,7 @@ class Decoder:
         if adapter is not None:
             model = PeftModel.from_pretrained(model, str(adapter))
         self._model = model.to(where).eval()
-        self._model.generation_config = GenerationConfig()
+        self._model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
         self._device = where
 
     def decode(
@@ -94,7 +94,7 @@ class Decoder:
             ids[row, width - len(prompt.ids) :] = torch.tensor(prompt.ids)
             mask[row, width - len(prompt.ids) :] = 1
         rows = _Rows(prompts, width, ends | self._ends)
-        config = GenerationConfig(
+        config = GenerationConfig(  # type: ignore[no-untyped-call]
             do_sample=False,  # the draw, where there is one, is in the scores: see _Draw
             max_new_tokens=max(prompt.limit for prompt in prompts),
             pad_token_id=pad,

@@ -6,11 +6,10 @@ import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import transformers
-from transformers.utils import find_adapter_config_file
+from transformers.utils.peft_utils import find_adapter_config_file
 
 from ecgscroll.errors import ConfigError, EcgScrollError, ModelError
 from policies.backends import plain
@@ -18,7 +17,7 @@ from policies.backends.base import Message, Reply, Stop, ToolCall, Usage
 from policies.backends.batching import Batcher
 from policies.backends.checkpoint import adapter_folder, local_folder, weights_hash
 from policies.backends.decoding import Decoder, Prompt, Sampling, check_device
-from policies.backends.parsing import arguments_text, first_call_end, parse_calls
+from policies.backends.parsing import arguments_text, cleaned, first_call_end, parse_calls
 
 Tools = Sequence[Mapping[str, Any]]
 
@@ -222,7 +221,7 @@ class LocalBackend:
             if parsed is not None:
                 return parsed
             text = self._tokenizer.decode(new, skip_special_tokens=True)
-        return parse_calls(text) if tools else (parse_calls(text)[0], ())
+        return parse_calls(text) if tools else (cleaned(text), ())
 
     def _parse(
         self, prompt: Prompt, new: Sequence[int], tools: Tools
@@ -250,7 +249,7 @@ class LocalBackend:
 def _weights(source: str, *options: Any) -> Decoder:
     try:
         return Decoder(source, *options)
-    except (OSError, ValueError, ImportError, RuntimeError, AttributeError) as error:
+    except Exception as error:  # each library below has errors of its own
         raise ConfigError(f"The model {source!r} cannot be loaded: {_first_line(error)}") from error
 
 
@@ -285,6 +284,7 @@ def _context(config: Any, tokenizer: Any, wanted: int | None) -> int | None:
 
 def _takes_tools(tokenizer: Any) -> bool:
     """Try whether a chat template shows tools, calls and results to the model."""
+    messages: list[dict[str, Any]]
     marks = ("probe_tool", "probe_value", "probe_result")
     function = {"name": marks[0], "arguments": {"key": marks[1]}}
     schema = {"name": marks[0], "description": "", "parameters": {"type": "object"}}

@@ -54,8 +54,14 @@ def parse_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
         rest.append(text[position:start])
         position = end
     rest.append(text[position:])
-    said = _NOISE.sub("", "".join(rest)).strip()
-    return said, tuple(call for _, _, calls in found for call in calls)
+    return _NOISE.sub("", "".join(rest)).strip(), tuple(
+        call for _, _, calls in found for call in calls
+    )
+
+
+def cleaned(text: str) -> str:
+    """Return what a model said where no tools were offered: its text without thoughts."""
+    return _NOISE.sub("", _without_thoughts(text)).strip()
 
 
 def first_call_end(text: str) -> int | None:

@@ -97,11 +97,20 @@ def save(model: Any, tokenizer: Any, folder: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def tool() -> dict[str, Any]:
+    """The tool that `taught_model` was taught with."""
+    return SKIM
+
+
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a model that knows nothing and has tools in its chat template."""
     if importlib.util.find_spec("trl") is None:
         pytest.skip("needs the train extra")
+    import torch
+
+    torch.set_num_threads(1)  # for so small a model, more threads only wait for one another
     tokenizer = tiny_tokenizer()
     return save(tiny_weights(tokenizer), tokenizer, tmp_path_factory.mktemp("models") / "tiny")
 
