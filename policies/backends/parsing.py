@@ -66,12 +66,15 @@ def cleaned(text: str) -> str:
 
 def first_call_end(text: str) -> int | None:
     """Return where the first complete call of a text ends, or None while there is none."""
-    if "</think>" not in text and "<think>" in text:
+    thought = text.rfind("</think>")
+    if thought < 0 and "<think>" in text:
         return None
-    if "<tool_call>" in text:
-        end = text.find("</tool_call>", text.find("<tool_call>"))
+    start = thought + len("</think>") if thought >= 0 else 0
+    tag = text.find("<tool_call>", start)
+    if tag >= 0:
+        end = text.find("</tool_call>", tag)
         return None if end < 0 else end + len("</tool_call>")
-    return next((end for _, end, calls in _bare(text) if calls), None)
+    return next((start + end for _, end, calls in _bare(text[start:]) if calls), None)
 
 
 def arguments_text(value: Any) -> str:

@@ -79,7 +79,9 @@ def serving(*script: Answer) -> Iterator[ScriptedServer]:
 def completion(message: dict[str, Any], finish: str = "stop", **usage: Any) -> str:
     counts = {"prompt_tokens": 100, "completion_tokens": 10, **usage}
     choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
-    return json.dumps({"id": "1", "object": "chat.completion", "choices": [choice], "usage": counts})
+    return json.dumps(
+        {"id": "1", "object": "chat.completion", "choices": [choice], "usage": counts}
+    )
 
 
 def says(text: Any, **usage: Any) -> Answer:

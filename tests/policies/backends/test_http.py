@@ -1,4 +1,4 @@
-"""A server's model: whatever the server does, a reply or one clear sentence, and no key anywhere."""
+"""A server's model: a reply or one clear sentence, whatever it does, and no key anywhere."""
 
 from __future__ import annotations
 

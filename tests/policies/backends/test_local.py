@@ -130,6 +130,7 @@ def test_an_adapter_by_path_equals_the_merged_model(tiny_model: Path, tmp_path: 
     assert plain["adapter"] is None
     assert {**with_it, "adapter": None} == plain
 
+    close_backends()
     (tmp_path / "adapter" / "adapter_model.safetensors").unlink()
     torch.save({}, tmp_path / "adapter" / "adapter_model.bin")
     with pytest.raises(ConfigError, match=r"pickle can run any code.*safetensors\.$"):
