@@ -25,3 +25,7 @@ class CausalityError(EcgScrollError):
 
 class DownloadError(EcgScrollError):
     """A database could not be fetched."""
+
+
+class ModelError(EcgScrollError):
+    """A language model gave no reply, or none that can be read."""

@@ -1,0 +1,191 @@
+"""Weights of a local checkpoint, and many prompts decoded at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from peft import PeftModel
+from transformers import (
+    AutoModelForCausalLM,
+    GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
+    StoppingCriteria,
+    StoppingCriteriaList,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
+
+from ecgscroll.errors import ConfigError
+
+Ended = Callable[[Sequence[int]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request to decode.
+
+    Parameters
+    ----------
+    ids
+        Tokens of the prompt.
+    limit
+        Most new tokens.
+    seed
+        Seed of this row's own generator.
+    ended
+        Tells from the new tokens whether the turn is complete before the model ends it.
+    """
+
+    ids: Sequence[int]
+    limit: int
+    seed: int
+    ended: Ended
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the next token is drawn; greedy where the temperature is 0."""
+
+    temperature: float
+    top_p: float
+    top_k: int
+
+
+class Decoder:
+    """A checkpoint in memory, perhaps with a LoRA adapter, ready to decode.
+
+    The sampling defaults and penalties that a checkpoint carries are dropped, so that decoding is
+    what was asked for, and padding cannot count as repetition.
+    """
+
+    def __init__(
+        self, source: str, revision: str | None, adapter: Path | None, dtype: str, device: str
+    ) -> None:
+        where = default_device() if device == "auto" else device
+        kind = "float32" if dtype == "auto" and where == "cpu" else dtype
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            source, revision=revision, dtype=kind, use_safetensors=True, trust_remote_code=False
+        )
+        self._ends = _ids(model.generation_config.eos_token_id)
+        if adapter is not None:
+            model = PeftModel.from_pretrained(model, str(adapter))
+        self._model = model.to(where).eval()
+        self._model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
+        self._device = where
+
+    def decode(
+        self, prompts: Sequence[Prompt], ends: frozenset[int], pad: int, sampling: Sampling
+    ) -> list[list[int]]:
+        """Return the new tokens of each prompt, without the one that ended it.
+
+        A row's tokens depend on its own prompt and seed: padding is masked, and every row draws
+        from a generator of its own. What is left of the others is rounding, which can only decide
+        between tokens that are equally likely to the last bits of the dtype.
+        """
+        width = max(len(prompt.ids) for prompt in prompts)
+        ids = torch.full((len(prompts), width), pad)
+        mask = torch.zeros_like(ids)
+        for row, prompt in enumerate(prompts):
+            ids[row, width - len(prompt.ids) :] = torch.tensor(prompt.ids)
+            mask[row, width - len(prompt.ids) :] = 1
+        rows = _Rows(prompts, width, ends | self._ends)
+        config = GenerationConfig(  # type: ignore[no-untyped-call]
+            do_sample=False,  # the draw, where there is one, is in the scores: see _Draw
+            max_new_tokens=max(prompt.limit for prompt in prompts),
+            pad_token_id=pad,
+        )
+        processors = [_Draw(sampling, prompts)] if sampling.temperature > 0 else []
+        with torch.inference_mode():
+            out = self._model.generate(
+                input_ids=ids.to(self._device),
+                attention_mask=mask.to(self._device),
+                generation_config=config,
+                logits_processor=LogitsProcessorList(processors),
+                stopping_criteria=StoppingCriteriaList([rows]),
+            )
+        new = out[:, width:].tolist()
+        return [tokens[:length] for tokens, length in zip(new, rows.lengths, strict=True)]
+
+
+class _Rows(StoppingCriteria):
+    """End each row by itself, and remember how many of its tokens count."""
+
+    def __init__(self, prompts: Sequence[Prompt], width: int, ends: frozenset[int]) -> None:
+        self._prompts, self._width, self._ends = prompts, width, ends
+        self._done = [False] * len(prompts)
+        self.lengths = [0] * len(prompts)
+
+    def __call__(self, input_ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
+        for row, tokens in enumerate(input_ids[:, self._width :].tolist()):
+            if not self._done[row]:
+                self._look(row, tokens)
+        return torch.tensor(self._done, device=input_ids.device)
+
+    def _look(self, row: int, tokens: list[int]) -> None:
+        prompt = self._prompts[row]
+        if tokens[-1] in self._ends:
+            self._done[row] = True
+            return
+        self.lengths[row] = len(tokens)
+        self._done[row] = len(tokens) >= prompt.limit or prompt.ended(tokens)
+
+
+class _Draw(LogitsProcessor):
+    """Make the largest score a fair draw: Gumbel noise, each row from its own generator.
+
+    The noise is made on the CPU, so that a seed gives the same draw on any device.
+    """
+
+    def __init__(self, sampling: Sampling, prompts: Sequence[Prompt]) -> None:
+        self._temperature = sampling.temperature
+        self._cut: list[Any] = []
+        if sampling.top_k > 0:
+            self._cut.append(TopKLogitsWarper(sampling.top_k))
+        if sampling.top_p < 1:
+            self._cut.append(TopPLogitsWarper(sampling.top_p))
+        self._generators = [
+            torch.Generator().manual_seed(prompt.seed % (1 << 63)) for prompt in prompts
+        ]
+
+    def __call__(self, input_ids: Any, scores: torch.Tensor) -> torch.Tensor:
+        scores = scores.float() / self._temperature
+        for cut in self._cut:
+            scores = cut(input_ids, scores)
+        waits = [
+            torch.empty(scores.shape[-1]).exponential_(generator=generator)
+            for generator in self._generators
+        ]
+        return scores - torch.stack(waits).log().to(scores.device)
+
+
+def default_device() -> str:
+    """Return the GPU where there is one, else the CPU."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def check_device(device: str, dtype: str) -> None:
+    """Refuse a device or dtype that torch does not know.
+
+    Raises
+    ------
+    ConfigError
+        If it does not.
+    """
+    if dtype != "auto" and not isinstance(getattr(torch, dtype, None), torch.dtype):
+        raise ConfigError(f"There is no dtype {dtype!r}; take auto, float32, bfloat16 or float16.")
+    try:
+        if device != "auto":
+            torch.device(device)
+    except RuntimeError:
+        raise ConfigError(f"There is no device {device!r}; take auto, cpu or cuda.") from None
+
+
+def _ids(value: int | Sequence[int] | None) -> frozenset[int]:
+    if value is None:
+        return frozenset()
+    return frozenset([value] if isinstance(value, int) else value)
