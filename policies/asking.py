@@ -13,7 +13,7 @@ from policies.backends.base import Backend, Message, Reply
 
 Schemas = Sequence[Mapping[str, Any]]
 
-_REPLY_TOKENS = 512  # set aside where neither the options nor the back end say how long replies are
+_REPLY_TOKENS = 256  # set aside where no option says how long replies may be
 _MARGIN = 0.95  # chat templates add what nobody counts
 _PER_MESSAGE = 10
 
@@ -85,7 +85,9 @@ def message_tokens(message: Message, count: Any) -> int:
     return int(_PER_MESSAGE + count(message.get("content") or "") + told)
 
 
-def prompt_room(backend: Backend, tools: Schemas, most: int, max_tokens: int | None) -> int:
+def prompt_room(
+    backend: Backend, tools: Schemas, most: int, options: Mapping[str, Any]
+) -> int:
     """Return how many tokens the messages of a request may have.
 
     Parameters
@@ -96,15 +98,15 @@ def prompt_room(backend: Backend, tools: Schemas, most: int, max_tokens: int | N
         Schemas that go with them.
     most
         Most tokens of a prompt, tools included.
-    max_tokens
-        Longest reply; by default what the back end says.
+    options
+        The back end's; ``max_tokens`` or ``max_new_tokens`` says how long a reply may be.
 
     Raises
     ------
     ConfigError
         If nothing is left.
     """
-    reply = max_tokens or getattr(backend, "max_tokens", None) or _REPLY_TOKENS
+    reply = options.get("max_tokens") or options.get("max_new_tokens") or _REPLY_TOKENS
     if backend.context_tokens is not None:
         most = min(most, backend.context_tokens - reply)
     room = int(most * _MARGIN) - (backend.count_tokens(json.dumps(tools)) if tools else 0)

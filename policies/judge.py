@@ -96,7 +96,7 @@ class Judge:
         check_count("prompt_tokens", prompt_tokens, 1)
         self._chunk_s = _checked_chunk(chunk_s)
         self._batch, self._retries, self._most = batch, retries, prompt_tokens
-        self._max_tokens = options.get("max_tokens")
+        self._options = options
         self._asker = Asker(open_backend(backend, **options))
 
     @classmethod
@@ -123,7 +123,7 @@ class Judge:
         self._task = get_task(info["task"])
         self._tools = chunk_tools(self._task, labelled=info["dx"] is not None)
         self._prompt = judge_prompt(info["task"], info["dx"], self._chunk_s)
-        self._room = prompt_room(self._asker.backend, [FLAG_CHUNKS], self._most, self._max_tokens)
+        self._room = prompt_room(self._asker.backend, [FLAG_CHUNKS], self._most, self._options)
         self._walk: Generator[Call, Result, None] | None = None
 
     def act(self, obs: Mapping[str, Any], info: Mapping[str, Any]) -> Call:

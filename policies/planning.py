@@ -51,7 +51,7 @@ class Planning:
         check_count("turns", turns, 0)
         check_count("prompt_tokens", prompt_tokens, 1)
         self._kind, self._turns, self._most = context, turns, prompt_tokens
-        self._max_tokens = options.get("max_tokens")
+        self._options = options
         self._asker = Asker(open_backend(backend, **options))
 
     @classmethod
@@ -74,7 +74,7 @@ class Planning:
         """Begin an episode: a new conversation under the task's prompt."""
         self._asker.begin(info)
         self._tools = tool_schemas(info["dx"])
-        room = prompt_room(self._asker.backend, self._tools, self._most, self._max_tokens)
+        room = prompt_room(self._asker.backend, self._tools, self._most, self._options)
         self._context = Context(
             self._kind,
             planning_prompt(info["task"], info["dx"]),

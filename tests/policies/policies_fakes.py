@@ -1,0 +1,38 @@
+"""What the agents' tests share: a tokenizer of sorts, and what servers insist on."""
+
+from __future__ import annotations
+
+import json
+
+
+def quarter(text):
+    """Four characters are a token."""
+    return -(-len(text) // 4)
+
+
+def assert_well_formed(messages):
+    """What a server insists on: UTF-8, JSON, an answer for each call, no answer without one."""
+    json.dumps(messages, ensure_ascii=False, allow_nan=False).encode()
+    waiting = []
+    for message in messages:
+        if message["role"] == "tool":
+            assert message["tool_call_id"] == waiting.pop(0)
+            continue
+        assert waiting == []
+        for one in message.get("tool_calls", ()):
+            assert isinstance(json.loads(one["function"]["arguments"]), dict)
+            waiting.append(one["id"])
+    assert waiting == []
+
+
+def play(env, policy, seed=0):
+    """Play an episode; return its calls, its observations' infos and whether it finished."""
+    obs, info = env.reset(seed=seed)
+    policy.reset(info)
+    calls, infos = [], []
+    while True:
+        calls.append(policy.act(obs, info))
+        obs, _, terminated, truncated, info = env.step(calls[-1])
+        infos.append(info)
+        if terminated or truncated:
+            return calls, infos, terminated
