@@ -85,9 +85,7 @@ def message_tokens(message: Message, count: Any) -> int:
     return int(_PER_MESSAGE + count(message.get("content") or "") + told)
 
 
-def prompt_room(
-    backend: Backend, tools: Schemas, most: int, options: Mapping[str, Any]
-) -> int:
+def prompt_room(backend: Backend, tools: Schemas, most: int, options: Mapping[str, Any]) -> int:
     """Return how many tokens the messages of a request may have.
 
     Parameters

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from ecgscroll.catalogue.instances import get_instance
 from ecgscroll.cli.run import Budget, Data, Dx, Rewind, Scoring, parse_budget
+from ecgscroll.environment.actions import parse_action
 from ecgscroll.environment.commands import parse_command
 from ecgscroll.errors import BadCallError
 from ecgscroll.evaluation.config import RunConfig, data_digest
@@ -68,9 +69,14 @@ class Human:
                 return {"name": "finish", "arguments": {}}
             if line and not self._answered(line):
                 try:
-                    return parse_command(line)
+                    return self._checked(parse_command(line))
                 except BadCallError as error:
                     self._console.print(str(error), style="red", markup=False)
+
+    def _checked(self, call: dict[str, Any]) -> dict[str, Any]:
+        """Refuse here what could never be a call: a slip of the fingers takes no step."""
+        parse_action(call, self._info["tools"])
+        return call
 
     def _read(self, prompt: str) -> str | None:
         """Return a line without blanks around it; None at the end of the input."""

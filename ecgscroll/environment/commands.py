@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ecgscroll.environment.actions import shown
 from ecgscroll.errors import BadCallError
 from ecgscroll.tools.schemas import Schema, tool_schemas
 
@@ -39,7 +39,8 @@ def parse_command(line: str) -> Call:
     Raises
     ------
     BadCallError
-        If the line is empty, a quote is left open, or there are too many arguments.
+        If the line is empty, a quote is left open, there is no such action, or it takes fewer
+        arguments.
 
     Examples
     --------
@@ -54,6 +55,10 @@ def parse_command(line: str) -> Call:
         raise BadCallError(f"The line cannot be read: {error}.") from None
     if not words:
         raise BadCallError("The line is empty; type an action, such as: skim 600")
+    if words[0] not in _ACTIONS:
+        raise BadCallError(
+            f"There is no action {shown(words[0])}; choose of {', '.join(_ACTIONS)}."
+        )
     return {"name": words[0], "arguments": name_words(words[0], words[1:], _ACTIONS)}
 
 
@@ -109,7 +114,7 @@ def call_from(value: Any) -> Call:
         ((name, given),) = value.items()
         if name in _ACTIONS:
             return {"name": name, "arguments": _placed(name, given)}
-    raise BadCallError(f"{json.dumps(value, default=str)[:80]} is no call; write one as: skim 600")
+    raise BadCallError(f"{shown(str(value))} is no call; write one as: skim 600")
 
 
 def _placed(name: str, given: Any) -> Any:

@@ -36,3 +36,20 @@ def play(env, policy, seed=0):
         infos.append(info)
         if terminated or truncated:
             return calls, infos, terminated
+
+
+def write_day(folder, name="day", hours=24):
+    """Write a record of annotations alone: steady beats, every other hour in fibrillation."""
+    fs, beat = 128, 100
+    folder.mkdir(parents=True)
+    (folder / f"{name}.hea").write_text(
+        f"{name} 1 {fs} {hours * 3600 * fs}\n{name}.dat 16 200/mV 0 0 0 0 0 ECG\n"
+    )
+    hour = _word(1, beat) * (3600 * fs // beat)
+    rhythms = [_word(28, 1) + _word(63, 5) + b"(AFIB\0", _word(28, 1) + _word(63, 2) + b"(N"]
+    notes = b"".join(rhythms[n % 2] + hour for n in range(hours))
+    (folder / f"{name}.atr").write_bytes(notes + b"\0\0")
+
+
+def _word(code, value):
+    return ((code << 10) | value).to_bytes(2, "little")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from policies_fakes import assert_well_formed, quarter
 
 from ecgscroll.errors import ConfigError
 from ecgscroll.tools.schemas import tool_schemas
@@ -12,7 +13,6 @@ from policies.asking import message_tokens
 from policies.backends.base import Reply, ToolCall
 from policies.calls import take_call
 from policies.context import LEAST_TOKENS, Context
-from policies_fakes import assert_well_formed, quarter
 
 TOOLS = tool_schemas(None)
 SYSTEM = "You watch an ECG."
@@ -46,7 +46,9 @@ def talk(context, turns):
 call = st.builds(
     ToolCall,
     st.sampled_from(["skim", "finish", "sleep", "a b", ""]) | st.text(max_size=5),
-    st.sampled_from(['{"duration": 5}', "{}", "{", "", '{"t0": NaN}', '{"a": "' + "b" * 900 + '"}']),
+    st.sampled_from(
+        ['{"duration": 5}', "{}", "{", "", '{"t0": NaN}', '{"a": "' + "b" * 900 + '"}']
+    ),
     st.text(max_size=3),
 )
 reply = st.builds(

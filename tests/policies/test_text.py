@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from policies_fakes import quarter
 
 from ecgscroll.environment.observation import LedgerText, compose
 from policies.text import chunk_line, fit, without_ledger
-from policies_fakes import quarter
 
 
 def observation(entries=3, result="{}", notes=("Reminder: write it.",)):
