@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +30,8 @@ class Script:
     ----------
     script
         Replies in order, begun anew when they are used up; a YAML or JSON file of them; or a
-        function of messages, tools and seed. A list is one position for all who ask, so let one
-        episode after another use it, and end it with ``finish``.
+        function of messages, tools and seed. A list has one position for all who ask, so it is
+        for one episode after another, in one process.
     context_tokens
         Most tokens of messages and reply together; None for no bound.
 
@@ -45,7 +46,7 @@ class Script:
     ) -> None:
         self.context_tokens = context_tokens
         self._speak = script if callable(script) else _in_turn(_lines(script))
-        self._said = script if isinstance(script, str) else "in memory"
+        self._digest = _digest(script) if isinstance(script, str) else "in memory"
 
     def count_tokens(self, text: str) -> int:
         """Return a quarter of the characters, rounded up."""
@@ -59,8 +60,8 @@ class Script:
         return Reply(reply.text, reply.calls, Usage(asked, said), reply.stop)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return where the script came from."""
-        return {"script": self._said}
+        """Return the hash of the script's file."""
+        return {"script": self._digest}
 
     def close(self) -> None:
         """Hold nothing."""
@@ -100,6 +101,10 @@ def _is_event(name: str, value: str) -> bool:
     if name == "pvc_times_count":
         return value not in ("0", "null")
     return value == {"dominant_rhythm": "AF", "ischemic": "yes"}[name]
+
+
+def _digest(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 def _in_turn(lines: Sequence[Line]) -> Speaker:

@@ -28,8 +28,8 @@ PUBLISHED = {
 
 
 @pytest.fixture(scope="module")
-def played(data, tmp_path_factory):
-    chosen, absent = select(data, chosen_set="published", tasks=list(PUBLISHED))
+def played(annotations, tmp_path_factory):
+    chosen, absent = select(annotations, chosen_set="published", tasks=list(PUBLISHED))
     assert not absent
     config = RunConfig(
         policy="policies.judge:Judge",
@@ -40,7 +40,7 @@ def played(data, tmp_path_factory):
         data=data_digest({one.id: one.truth.digest() for one in chosen}),
     )
     folder = RunFolder(tmp_path_factory.mktemp("judge"))
-    return evaluate(config, chosen, data, folder), folder
+    return evaluate(config, chosen, annotations, folder), folder
 
 
 @pytest.mark.parametrize(("task", "n", "least"), [(k, *v) for k, v in PUBLISHED.items()])
@@ -50,10 +50,10 @@ def test_the_published_row_is_reached(played, task, n, least):
     assert round(found["score"]["mean"], 2) >= least
 
 
-def test_the_same_ledgers_answer_af_burden(played, data):
+def test_the_same_ledgers_answer_af_burden(played, annotations):
     truths = {
         one.record: one.truth
-        for one in select(data, chosen_set="published", tasks=["af_burden"])[0]
+        for one in select(annotations, chosen_set="published", tasks=["af_burden"])[0]
     }
     scores = []
     for outcome in read_outcomes(played[1]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -24,19 +23,6 @@ EXPECTED = {
     "pvc_burden": (30, 0.253),
     "rare_event": (13, 11 / 13),
 }
-
-
-@pytest.fixture(scope="module")
-def annotations(data, tmp_path_factory):
-    """The real data with mitdb's annotations alone: labels need no waveform, and this is fast."""
-    folder = tmp_path_factory.mktemp("annotations")
-    for database in ("afdb", "ltafdb", "edb"):
-        (folder / database).symlink_to(data / database)
-    (folder / "mitdb").mkdir()
-    for suffix in ("hea", "atr"):
-        for file in (data / "mitdb").glob(f"*.{suffix}"):
-            shutil.copy(file, folder / "mitdb")
-    return folder
 
 
 @pytest.fixture(scope="module")

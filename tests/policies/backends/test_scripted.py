@@ -32,6 +32,7 @@ def test_replies_come_in_turn_and_begin_anew(tmp_path):
     said = [model.complete([{"role": "user", "content": "x" * 8}], [], 0) for _ in range(3)]
     assert [one.text for one in said] == ["hello", "", "hello"]
     assert said[1].calls[0].arguments == '{"duration": 5}'
+    assert len(model.fingerprint()["script"]) == 64
     assert (said[0].usage.prompt_tokens, said[0].usage.completion_tokens) == (2, 2)
 
 
