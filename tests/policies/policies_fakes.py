@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 
 def quarter(text):
@@ -53,3 +54,14 @@ def write_day(folder, name="day", hours=24):
 
 def _word(code, value):
     return ((code << 10) | value).to_bytes(2, "little")
+
+
+def annotations_of(data, folder):
+    """Link the real data with mitdb's annotations alone: labels need no waveform, and are fast."""
+    for database in ("afdb", "ltafdb", "edb"):
+        (folder / database).symlink_to(data / database)
+    (folder / "mitdb").mkdir()
+    for suffix in ("hea", "atr"):
+        for file in (data / "mitdb").glob(f"*.{suffix}"):
+            shutil.copy(file, folder / "mitdb")
+    return folder

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from policies_fakes import annotations_of
 
 from ecgscroll.evaluation.config import RunConfig, data_digest
 from ecgscroll.evaluation.folder import RunFolder
@@ -25,6 +26,11 @@ PUBLISHED = {
     "ischemia": (30, 0.80),
     "rare_event": (13, 0.85),
 }
+
+
+@pytest.fixture(scope="module")
+def annotations(data, tmp_path_factory):
+    return annotations_of(data, tmp_path_factory.mktemp("annotations"))
 
 
 @pytest.fixture(scope="module")

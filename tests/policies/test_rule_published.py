@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from policies_fakes import annotations_of
 
 from ecgscroll.evaluation.config import RunConfig, data_digest
 from ecgscroll.evaluation.folder import RunFolder
@@ -23,6 +24,11 @@ EXPECTED = {
     "pvc_burden": (30, 0.253),
     "rare_event": (13, 11 / 13),
 }
+
+
+@pytest.fixture(scope="module")
+def annotations(data, tmp_path_factory):
+    return annotations_of(data, tmp_path_factory.mktemp("annotations"))
 
 
 @pytest.fixture(scope="module")
