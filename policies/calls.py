@@ -21,7 +21,7 @@ Call = dict[str, Any]
 Parameters = Mapping[str, Sequence[str]]
 
 NO_CALL = "no_call"
-_MOST_CALLS = 8  # of one reply that are looked at
+MOST_CALLS = 8  # of one reply that are looked at, and shown again
 _MOST_OBJECTS = 100
 _MOST_NAME_CHARS = 64
 _READ_CHARS = 20_000  # of a text, from its end: what a model decides comes last
@@ -60,7 +60,7 @@ def take_call(reply: Reply, tools: Sequence[Mapping[str, Any]]) -> Taken:
         Schemas of the tools it was given.
     """
     known = positions(dict(tool) for tool in tools)
-    for index, call in enumerate(reply.calls[:_MOST_CALLS]):
+    for index, call in enumerate(reply.calls[:MOST_CALLS]):
         arguments = decoded(call.arguments)
         if call.name in known and arguments is not None:
             return Taken({"name": call.name, "arguments": arguments}, index)

@@ -17,7 +17,7 @@ from ecgscroll.environment.observation import clip
 from ecgscroll.errors import ConfigError
 from policies.asking import message_tokens
 from policies.backends.base import Message, Reply, ToolCall
-from policies.calls import Taken, decoded
+from policies.calls import MOST_CALLS, Taken, decoded
 from policies.prompts import phrase
 from policies.text import Count, fit, without_ledger
 
@@ -25,7 +25,6 @@ Kind = Literal["window", "last", "full"]
 
 LEAST_TOKENS = 100
 """Room that an observation must have beside the system message."""
-_MOST_CALLS = 8  # of one turn that are shown again
 _MOST_SAID = 2000  # characters of a turn that are shown again
 _MOST_CLEANED = 20_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -155,7 +154,7 @@ def recorded(reply: Reply, taken: Taken, turn: int) -> Turn:
     if taken.index is None:
         shown = text if text and len(text) <= _MOST_SAID else _clean(_shown(taken.action))
         return Turn(({"role": "assistant", "content": clip(shown, _MOST_SAID)},))
-    others = [call for n, call in enumerate(reply.calls[:_MOST_CALLS]) if n != taken.index]
+    others = [call for n, call in enumerate(reply.calls[:MOST_CALLS]) if n != taken.index]
     sound = [(call.name, _sound(call)) for call in others]
     told = [(name, arguments) for name, arguments in sound if arguments is not None]
     told.append((taken.action["name"], _strict(taken.action["arguments"]) or "{}"))
