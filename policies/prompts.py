@@ -22,7 +22,11 @@ def planning_prompt(task: str, dx: Dx) -> str:
     confirm = parts["labelled"] if dx else parts["measured"]
     text: str = _prompts()["planning"]
     return text.format(
-        goal=parts["goal"], cue=parts["cue"], confirm=confirm, tools=", ".join(tool_names(dx))
+        goal=parts["goal"],
+        write=parts["write"],
+        cue=parts["cue"],
+        confirm=confirm,
+        tools=", ".join(tool_names(dx)),
     ).strip()
 
 

@@ -28,6 +28,7 @@ def test_every_prompt_is_filled_in_and_tells_what_counts(task, dx):
     planning, judge = planning_prompt(task, dx), judge_prompt(task, dx, 30.0)
     for text in (planning, judge):
         assert "{" not in text
+        assert "Write " not in judge
     assert "What is not written scores zero" in planning
     for action in ("skim(", "measure(", "write(", "finish("):
         assert action in planning
