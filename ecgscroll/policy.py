@@ -32,6 +32,37 @@ class Policy(Protocol):
         """Return the next call, ``{"name": ..., "arguments": {...}}``."""
 
 
+@runtime_checkable
+class Traced(Protocol):
+    """A policy that asks a language model, and says what it asked and what that took.
+
+    Both methods are optional for a policy; whoever records an episode looks for them. They are
+    called after `Policy.act`, and never change what comes next.
+    """
+
+    def trace(self) -> dict[str, Any] | None:
+        """Return what the model was asked and what it said at the last step.
+
+        Returns
+        -------
+        dict or None
+            ``messages`` (as sent), ``reply`` (``text``, ``calls`` with ``name``, ``arguments``,
+            ``id``), ``stop``, ``usage`` (``prompt_tokens``, ``completion_tokens``, ``seconds``,
+            ``cost``, ``retries``); JSON can carry it. None if the model was not asked at that
+            step. Of several requests in one step it is the last, whose messages tell the others.
+        """
+
+    def usage(self) -> dict[str, Any]:
+        """Return what the episode's requests took together, since `Policy.reset`.
+
+        Returns
+        -------
+        dict
+            ``requests``, ``prompt_tokens``, ``completion_tokens``, ``seconds``, ``retries``, and
+            ``cost``, None where no price is known.
+        """
+
+
 def registered_policies() -> dict[str, EntryPoint]:
     """Return the policies that installed packages register, by name."""
     return {entry.name: entry for entry in entry_points(group=GROUP)}

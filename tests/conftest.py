@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ecgscroll.files import cache_dir
+from ecgscroll.synth import default_data
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -56,6 +57,12 @@ def data() -> Path:
     if folder is None:
         pytest.skip("no real recordings: set ECGSCROLL_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def synth_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The embedded default data: database ``synth`` with paf01, ectopy01, rare01, ischemia01."""
+    return default_data(tmp_path_factory.mktemp("synth_data"))
 
 
 @pytest.fixture(autouse=True, scope="session")

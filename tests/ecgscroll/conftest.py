@@ -8,13 +8,6 @@ import pytest
 
 import ecgscroll
 from ecgscroll.environment.env import ECGScrollEnv
-from ecgscroll.synth import default_data
-
-
-@pytest.fixture(scope="session")
-def synth_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The embedded default data: database ``synth`` with paf01, ectopy01, rare01, ischemia01."""
-    return default_data(tmp_path_factory.mktemp("synth_data"))
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 
 import pytest
+from policies_fakes import annotations_of
 
 from ecgscroll.evaluation.config import RunConfig, data_digest
 from ecgscroll.evaluation.folder import RunFolder
@@ -28,15 +28,7 @@ EXPECTED = {
 
 @pytest.fixture(scope="module")
 def annotations(data, tmp_path_factory):
-    """The real data with mitdb's annotations alone: labels need no waveform, and this is fast."""
-    folder = tmp_path_factory.mktemp("annotations")
-    for database in ("afdb", "ltafdb", "edb"):
-        (folder / database).symlink_to(data / database)
-    (folder / "mitdb").mkdir()
-    for suffix in ("hea", "atr"):
-        for file in (data / "mitdb").glob(f"*.{suffix}"):
-            shutil.copy(file, folder / "mitdb")
-    return folder
+    return annotations_of(data, tmp_path_factory.mktemp("annotations"))
 
 
 @pytest.fixture(scope="module")
