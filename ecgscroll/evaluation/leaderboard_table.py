@@ -35,7 +35,8 @@ def _cell(cell: Mapping[str, Any] | None, notes: dict[str, int]) -> str:
     text = number(cell["score"], ".3f" if "n" in cell else ".2f")  # published with two decimals
     if cell["errors"]:
         text += f" E {number(cell['with_errors'])}"
-    marks = [str(notes.setdefault(reason, len(notes) + 1)) for reason in cell["reasons"]]
+    found = sorted(notes.setdefault(reason, len(notes) + 1) for reason in cell["reasons"])
+    marks = list(map(str, found))
     text += f" [{','.join(marks)}]" if marks else ""
     if cell["low"] is None:
         return text
