@@ -91,7 +91,7 @@ def draw_behaviour(runs: Sequence[LoadedRun]) -> Figure:
     ConfigError
         If no episode of a run ran.
     """
-    means = {run.name: _task_equal(run) for run in runs}
+    means = {f"{run.name}\n({_tasks(run)})": _task_equal(run) for run in runs}
     figure = _figure((10.0, 1.9 + 0.55 * len(runs)))
     left, right = figure.subplots(1, 2, sharey=True)
     places = np.arange(len(means))[::-1]
@@ -101,7 +101,7 @@ def draw_behaviour(runs: Sequence[LoadedRun]) -> Figure:
         bars = left.barh(places + (1 - k) * height, values, height, color=COLOURS[k], label=name)
         left.bar_label(bars, fmt="%.1f", padding=2, fontsize=8)
     left.set_yticks(places, list(means))
-    left.set(title="Actions per episode", xlabel="mean over tasks")
+    left.set(title="Actions per episode", xlabel="mean over tasks (linear to 10, then logarithmic)")
     left.set_xscale("symlog", linthresh=10)
     left.margins(x=0.15)
     figure.legend(loc="outside lower left", ncols=3, frameon=False, fontsize=8)
@@ -204,6 +204,12 @@ def _occupied(instance: Instance) -> float:
         reached = max(reached, min(stop, instance.duration))
         covered += max(0.0, reached - begin)
     return covered / instance.duration
+
+
+def _tasks(run: LoadedRun) -> str:
+    """Say which tasks a run's means are over: means over other tasks do not compare."""
+    tasks = sorted({one.row["task"] for one in run.outcomes})
+    return tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
 
 
 def _task_equal(run: LoadedRun) -> dict[str, float]:

@@ -58,9 +58,9 @@ def summarise_task(
     """
     ran = [one for one in outcomes if not failed(one)]
     instances = by_instance(outcomes)
-    scorable = {name: rolls for name, rolls in instances.items() if _scorable(rolls)}
-    scores = [scores_of(rolls) for rolls in scorable.values()]
-    patients = [rolls[0].row["patient"] for rolls in scorable.values()]
+    scorable = [rolls for rolls in instances.values() if scores_of(rolls)]
+    scores = [scores_of(rolls) for rolls in scorable]
+    patients = [rolls[0].row["patient"] for rolls in scorable]
     hits = is_hit_task(outcomes[0].row["task"])
     return {
         "instances": len(instances),
@@ -76,10 +76,6 @@ def summarise_task(
         "consumption": {"ran": consumption(ran), "with_errors": consumption(outcomes)},
         "floors": _floors(ran, parameters),
     }
-
-
-def _scorable(rolls: Sequence[Outcome]) -> bool:
-    return any(one.instance.truth is not None or failed(one) for one in rolls)
 
 
 def _pass_power(
