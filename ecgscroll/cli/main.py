@@ -11,7 +11,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from ecgscroll.cli.check import check
+from ecgscroll.cli.compare import compare
+from ecgscroll.cli.figures import figures
 from ecgscroll.cli.instances import instances
+from ecgscroll.cli.leaderboard import leaderboard
 from ecgscroll.cli.play import play
 from ecgscroll.cli.prepare import prepare
 from ecgscroll.cli.rescore import rescore
@@ -33,7 +36,9 @@ def _help_of(docstring: str) -> str:
     return escape("\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs))
 
 
-for verb in (prepare, instances, synth, run, play, rescore, check):
+for verb in (
+    prepare, instances, synth, run, play, rescore, compare, leaderboard, figures, check,
+):  # fmt: skip
     app.command(help=_help_of(verb.__doc__ or ""))(verb)
 
 

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ecgscroll.evaluation.behaviour import behaviour, consumption
 from ecgscroll.evaluation.outcome import Outcome
+from ecgscroll.evaluation.rollouts import by_instance, failed, is_hit_task, scores_of
 from ecgscroll.scoring.floors import floor_ledgers
-from ecgscroll.scoring.statistics import delay_summary, summarise
+from ecgscroll.scoring.repeats import SUCCESS, pass_powers, summarise_rollouts
+from ecgscroll.scoring.statistics import delay_summary
 from ecgscroll.scoring.verifiers import verify
-from ecgscroll.tasks import TASKS, get_task
-
-_COUNTED = ("steps", "skims", "measures", "writes", "rewinds", "errors")
+from ecgscroll.tasks import TASKS
 
 
 def summarise_run(
@@ -49,31 +50,47 @@ def summarise_task(
 
     Returns
     -------
-    ``instances``; ``unscored`` (recordings without annotations, in no denominator); ``score`` over
-    the episodes that ran, ``with_errors`` with an error counted as 0, ``errors``; ``latency`` in
-    seconds from onset and from the earliest possible moment; ``behaviour``: means per episode, the
-    share of ``empty_ledgers`` and of episodes ended by the budget; ``floors``.
+    ``instances`` and ``episodes`` (more where instances were played several times); ``unscored``
+    (instances whose recordings have no annotations, in no denominator); ``score`` over the
+    episodes that ran, ``with_errors`` with an error counted as 0, ``errors`` (episodes);
+    ``pass_power`` where there were several rollouts; ``latency`` in seconds from onset and from
+    the earliest possible moment; ``behaviour`` and ``consumption`` per episode; ``floors``.
     """
-    scorable = [one for one in outcomes if one.instance.truth is not None or _failed(one)]
-    ran = [one for one in outcomes if not _failed(one)]
-    scores = [None if _failed(one) else one.row["score"] for one in scorable]
-    patients = [one.row["patient"] for one in scorable]
-    point_like = get_task(outcomes[0].row["task"]).answer in ("onset", "point")
+    ran = [one for one in outcomes if not failed(one)]
+    instances = by_instance(outcomes)
+    scorable = [rolls for rolls in instances.values() if scores_of(rolls)]
+    scores = [scores_of(rolls) for rolls in scorable]
+    patients = [rolls[0].row["patient"] for rolls in scorable]
+    hits = is_hit_task(outcomes[0].row["task"])
     return {
-        "instances": len(outcomes),
-        "unscored": len(outcomes) - len(scorable),
-        **summarise(scores, patients, hits=point_like, seed=seed).to_dict(),
+        "instances": len(instances),
+        "episodes": len(outcomes),
+        "unscored": len(instances) - len(scorable),
+        **summarise_rollouts(scores, patients, hits=hits, seed=seed).to_dict(),
+        **_pass_power(scores, patients, hits, seed),
         "latency": {
             "from_onset": _delays(ran, "onset_s"),
             "from_earliest": _delays(ran, "earliest_s"),
         },
-        "behaviour": _behaviour(ran),
+        "behaviour": behaviour(ran),
+        "consumption": {"ran": consumption(ran), "with_errors": consumption(outcomes)},
         "floors": _floors(ran, parameters),
     }
 
 
-def _failed(outcome: Outcome) -> bool:
-    return outcome.row["error"] is not None
+def _pass_power(
+    scores: Sequence[Sequence[float | None]], patients: Sequence[str], hits: bool, seed: int
+) -> dict[str, Any]:
+    """Reliability over rollouts; nothing where each instance was played once."""
+    if all(len(one) < 2 for one in scores):
+        return {}
+    threshold = 1.0 if hits else SUCCESS
+    found = pass_powers(scores, patients, threshold=threshold, seed=seed)
+    powers = [
+        {"k": k, **{name: estimate.to_dict() for name, estimate in power.items()}}
+        for k, power in enumerate(found, start=1)
+    ]
+    return {"pass_power": {"threshold": threshold, "powers": powers}}
 
 
 def _delays(ran: Sequence[Outcome], kind: str) -> dict[str, Any]:
@@ -81,21 +98,11 @@ def _delays(ran: Sequence[Outcome], kind: str) -> dict[str, Any]:
     return delay_summary(delay for one in ran if one.latency for delay in one.latency[kind])
 
 
-def _behaviour(ran: Sequence[Outcome]) -> dict[str, float | None]:
-    if not ran:
-        return {}
-    per_episode = {
-        name: round(math.fsum(one.row[name] for one in ran) / len(ran), 3) for name in _COUNTED
-    }
-    empty = sum(not one.ledger for one in ran) / len(ran)
-    by_budget = sum(one.row["ended"] == "budget" for one in ran) / len(ran)
-    return {**per_episode, "empty_ledgers": round(empty, 4), "budget_ended": round(by_budget, 4)}
-
-
 def _floors(ran: Sequence[Outcome], parameters: Mapping[str, Any]) -> dict[str, float]:
     """Mean score of every trivial strategy over the instances that ran."""
     earned: dict[str, list[float]] = {}
-    for instance in (one.instance for one in ran if one.instance.truth is not None):
+    unique = {one.instance.id: one.instance for one in ran if one.instance.truth is not None}
+    for instance in unique.values():
         for name, ledger in floor_ledgers(instance).items():
             earned.setdefault(name, []).append(verify(instance, ledger, **parameters).value)
     return {name: math.fsum(values) / len(values) for name, values in earned.items()}

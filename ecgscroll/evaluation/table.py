@@ -9,6 +9,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ecgscroll.evaluation.behaviour import CONSUMED
+
 _PLAIN_WIDTH = 110  # of a pipe or a file, which have no width of their own; 80 is enough
 
 
@@ -24,8 +26,9 @@ def print_summary(summary: Mapping[str, Any]) -> None:
         f"{summary['hours']:.1f} h read",
         style="bold",
     )
-    for table in (_scores, _latency, _behaviour, _floors):
-        console.print(table(summary["tasks"]))
+    tables = (_scores, _reliability, _latency, _behaviour, _consumption, _floors)
+    for table in filter(None, (table(summary["tasks"]) for table in tables)):
+        console.print(table)
         console.print()
 
 
@@ -40,6 +43,27 @@ def _scores(tasks: Mapping[str, Any]) -> Table:
 
 def _scored(score: Mapping[str, Any]) -> str:
     return _ranged(number(score["mean"]), number(score["low"]), number(score["high"]))
+
+
+def _reliability(tasks: Mapping[str, Any]) -> Table | None:
+    """Give pass^k where instances were played several times, errors as failures in brackets."""
+    found = {name: task["pass_power"] for name, task in tasks.items() if "pass_power" in task}
+    if not found:
+        return None
+    most = max(len(power["powers"]) for power in found.values())
+    shown = sorted({k for k in (1, 2, 4, 8, most) if k <= most})
+    title = "All of k rollouts succeed (with errors as failures)"
+    table = _table(title, ("success from", *(f"pass^{k}" for k in shown)))
+    for task, power in found.items():
+        by_k = {one["k"]: one for one in power["powers"]}
+        table.add_row(task, number(power["threshold"], ".2f"), *(_both(by_k.get(k)) for k in shown))
+    return table
+
+
+def _both(one: Mapping[str, Any] | None) -> str:
+    if one is None:
+        return "-"
+    return f"{number(one['score']['mean'])} ({number(one['with_errors']['mean'])})"
 
 
 def _latency(tasks: Mapping[str, Any]) -> Table:
@@ -64,13 +88,35 @@ def _seconds(value: float | None) -> str:
 def _behaviour(tasks: Mapping[str, Any]) -> Table:
     counted = ("skims", "measures", "writes", "rewinds", "errors")
     names = ("skims", "measures", "writes", "rewinds", "bad\ncalls")
-    table = _table("Per episode", (*names, "empty\nledgers", "ended by\nbudget"))
+    ends = ("empty\nledgers", "ended by\nbudget", "ended by\nlimit")
+    table = _table("Per episode", (*names, *ends), gap=1)
     for task, found in tasks.items():
         behaviour = found["behaviour"]
-        shares = (behaviour.get("empty_ledgers"), behaviour.get("budget_ended"))
+        shares = map(behaviour.get, ("empty_ledgers", "budget_ended", "limit_ended"))
         means = (number(behaviour.get(name), ".1f") for name in counted)
         table.add_row(task, *means, *map(percent, shares))
     return table
+
+
+def _consumption(tasks: Mapping[str, Any]) -> Table | None:
+    """Give what episodes took, errors included, where the rows tell."""
+    found = {name: task["consumption"]["with_errors"] for name, task in tasks.items()}
+    told = [name for name in CONSUMED if any(taken(one, name) for one in found.values())]
+    if not told:
+        return None
+    names = [name.replace("_", "\n", 1) for name in told]
+    table = _table("Taken per episode (per hour of recording), errors included", names, gap=1)
+    for task, one in found.items():
+        table.add_row(task, *(taken(one, name) or "-" for name in told))
+    return table
+
+
+def taken(one: Mapping[str, Any], name: str) -> str:
+    """Format what episodes took of something, per episode (per hour); empty if no row tells."""
+    episode, hour = one["per_episode"][name], one["per_hour"][name]
+    if episode is None:
+        return ""
+    return f"{number(episode, '.4g')} ({number(hour, '.4g')})"
 
 
 def _floors(tasks: Mapping[str, Any]) -> Table:

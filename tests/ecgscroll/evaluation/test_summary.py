@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from ecgscroll.evaluation.outcome import Outcome, StoredInstance, StoredTruth
@@ -8,14 +10,23 @@ from ecgscroll.evaluation.table import print_summary
 from ecgscroll.tasks import TASKS
 
 PARAMETERS = {"scoring": "committed"}
+NUMBER = itertools.count()
 LATE = {"onset_s": [10.0, None], "earliest_s": [4.0, None]}
 
 
 def outcome(
-    score=1.0, error=None, task="af_burden", patient="p1", truth=0.5, entries=1, ended="finish"
+    score=1.0,
+    error=None,
+    task="af_burden",
+    patient="p1",
+    truth=0.5,
+    entries=1,
+    ended="finish",
+    name=None,
+    **more,
 ):
     instance = StoredInstance(
-        id=f"{task}/d/1",
+        id=f"{task}/d/{next(NUMBER) if name is None else name}",
         task=task,
         database="d",
         patient=patient,
@@ -25,7 +36,7 @@ def outcome(
     row = {
         "task": task, "patient": patient, "score": score, "error": error, "ended": ended,
         "cursor_s": 100.0, "steps": 4, "skims": 2, "measures": 1, "writes": entries, "rewinds": 0,
-        "errors": 0,
+        "errors": 0, **more,
     }  # fmt: skip
     ledger = ({"type": "af", "t0": 0.0, "t1": 50.0, "cursor": 50.0},) * entries
     return Outcome(row, instance, ledger, None if score is None else LATE)
@@ -102,3 +113,33 @@ def test_tables_fit_a_terminal(monkeypatch, capsys):
 def test_tasks_keep_their_order():
     found = summed(outcome(task="rare_event", truth=3.0), outcome(task="af_burden"))
     assert list(found) == ["af_burden", "rare_event"]
+
+
+def test_rollouts_of_an_instance_count_once():
+    rolls = [outcome(score, name="x", rollout=i) for i, score in enumerate((1.0, 0.0, 0.2, 0.8))]
+    found = summed(*rolls, outcome(0.0))["af_burden"]
+    assert (found["instances"], found["episodes"], found["score"]["n"]) == (2, 5, 2)
+    assert found["score"]["mean"] == pytest.approx(0.25)
+    powers = [one["score"]["mean"] for one in found["pass_power"]["powers"]]
+    assert found["pass_power"]["threshold"] == 0.5
+    assert powers[:2] == pytest.approx([0.25, 1 / 6])
+    print_summary({
+        **summarise_run(rolls, 0, PARAMETERS),
+        "config": {"policy": "rule", "dx": None}, "parameters": PARAMETERS,
+    })  # fmt: skip
+
+
+def test_consumption_counts_what_rows_tell_per_episode_and_hour():
+    usage = {"requests": 2, "prompt_tokens": 100, "completion_tokens": 10, "cost": None}
+    told = outcome(read_s=60.0, usage=usage, cursor_s=1800.0)
+    lost = outcome(None, error="lost", read_s=20.0, usage=usage, cursor_s=1800.0)
+    found = summed(told, lost, outcome())["af_burden"]["consumption"]
+    assert found["ran"]["per_episode"]["read_s"] == 60.0
+    assert found["with_errors"]["per_episode"]["read_s"] == 40.0
+    assert found["with_errors"]["per_hour"]["prompt_tokens"] == 200.0
+    assert found["ran"]["per_hour"]["cost"] is None
+
+
+def test_episodes_that_a_limit_ended_are_counted():
+    found = summed(outcome(ended="tokens"), outcome(ended="time"), outcome(), outcome())
+    assert found["af_burden"]["behaviour"]["limit_ended"] == 0.5

@@ -1,0 +1,77 @@
+"""Plain tables (a title, column names, rows of text) as Rich, Markdown or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+Format = Literal["table", "markdown", "csv"]
+_PLAIN_WIDTH = 300  # of a pipe or a file: nothing is cut there
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of text.
+
+    Parameters
+    ----------
+    title
+        What it shows, with units.
+    columns
+        Names; the first column is aligned left.
+    rows
+        One text per column.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def print_grids(grids: Sequence[Grid]) -> None:
+    """Print tables to the terminal."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_PLAIN_WIDTH)
+    for grid in grids:
+        table = Table(
+            title=escape(grid.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+        )
+        for index, name in enumerate(grid.columns):
+            table.add_column(escape(name), justify="right" if index else "left")
+        for row in grid.rows:
+            table.add_row(*map(escape, row))
+        console.print(table)
+
+
+def markdown(grids: Sequence[Grid]) -> str:
+    """Return tables as Markdown, each under its title."""
+    return "\n".join(f"**{_cell(grid.title)}**\n\n{_pipes(grid)}" for grid in grids)
+
+
+def comma_separated(grids: Sequence[Grid]) -> str:
+    """Return tables as one CSV, each row led by its table's title."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for grid in grids:
+        writer.writerow(["table", *grid.columns])
+        writer.writerows([grid.title, *row] for row in grid.rows)
+    return out.getvalue()
+
+
+def _pipes(grid: Grid) -> str:
+    rule = ["---", *("---:" for _ in grid.columns[1:])]
+    lines = [grid.columns, rule, *grid.rows]
+    return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
