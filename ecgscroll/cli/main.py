@@ -13,6 +13,7 @@ from rich.markup import escape
 from ecgscroll.cli.check import check
 from ecgscroll.cli.instances import instances
 from ecgscroll.cli.prepare import prepare
+from ecgscroll.cli.report import report
 from ecgscroll.cli.rescore import rescore
 from ecgscroll.cli.run import run
 from ecgscroll.cli.synth import synth
@@ -32,7 +33,7 @@ def _help_of(docstring: str) -> str:
     return escape("\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs))
 
 
-for verb in (prepare, instances, synth, run, rescore, check):
+for verb in (prepare, instances, synth, run, rescore, report, check):
     app.command(help=_help_of(verb.__doc__ or ""))(verb)
 
 

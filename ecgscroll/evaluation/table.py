@@ -1,8 +1,9 @@
-"""A run's summary as tables for the terminal."""
+"""A run's summary as tables: text for any page, and drawn for the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from rich import box
@@ -10,6 +11,21 @@ from rich.console import Console
 from rich.table import Table
 
 _PLAIN_WIDTH = 110  # of a pipe or a file, which have no width of their own; 80 is enough
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table as text: a title, names of the columns after the task's, and rows."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    gap: int = 2
+
+
+def tables(tasks: Mapping[str, Any]) -> list[TextTable]:
+    """Return scores, latency, behaviour and floors of a summary's ``tasks``."""
+    return [table(tasks) for table in (_scores, _latency, _behaviour, _floors)]
 
 
 def print_summary(summary: Mapping[str, Any]) -> None:
@@ -24,33 +40,34 @@ def print_summary(summary: Mapping[str, Any]) -> None:
         f"{summary['hours']:.1f} h read",
         style="bold",
     )
-    for table in (_scores, _latency, _behaviour, _floors):
-        console.print(table(summary["tasks"]))
+    for table in tables(summary["tasks"]):
+        console.print(_drawn(table))
         console.print()
 
 
-def _scores(tasks: Mapping[str, Any]) -> Table:
-    table = _table("Scores", ("n", "errors", "score (95 %)", "errors as 0 (95 %)"))
+def _scores(tasks: Mapping[str, Any]) -> TextTable:
+    rows = []
     for task, found in tasks.items():
         counts = (str(found["instances"]), str(found["errors"]))
         both = _scored(found["with_errors"]) if found["errors"] else ""
-        table.add_row(task, *counts, _scored(found["score"]), both)
-    return table
+        rows.append((task, *counts, _scored(found["score"]), both))
+    names = ("n", "errors", "score (95 %)", "errors as 0 (95 %)")
+    return TextTable("Scores", names, tuple(rows))
 
 
 def _scored(score: Mapping[str, Any]) -> str:
     return _ranged(number(score["mean"]), number(score["low"]), number(score["high"]))
 
 
-def _latency(tasks: Mapping[str, Any]) -> Table:
-    names = ("events", "missed", "after onset", "after the earliest moment")
-    table = _table("Detected, s: median (quartiles)", names, gap=1)
+def _latency(tasks: Mapping[str, Any]) -> TextTable:
+    rows = []
     for task, found in tasks.items():
         late = found["latency"]
         onset = late["from_onset"]
         delays = (_delayed(onset), _delayed(late["from_earliest"]))
-        table.add_row(task, str(onset["events"]), percent(onset["missed_share"]), *delays)
-    return table
+        rows.append((task, str(onset["events"]), percent(onset["missed_share"]), *delays))
+    names = ("events", "missed", "after onset", "after the earliest moment")
+    return TextTable("Detected, s: median (quartiles)", names, tuple(rows), gap=1)
 
 
 def _delayed(late: Mapping[str, Any]) -> str:
@@ -61,37 +78,40 @@ def _seconds(value: float | None) -> str:
     return number(value, ".0f" if value is not None and abs(value) >= 1000 else ".1f")
 
 
-def _behaviour(tasks: Mapping[str, Any]) -> Table:
+def _behaviour(tasks: Mapping[str, Any]) -> TextTable:
     counted = ("skims", "measures", "writes", "rewinds", "errors")
-    names = ("skims", "measures", "writes", "rewinds", "bad\ncalls")
-    table = _table("Per episode", (*names, "empty\nledgers", "ended by\nbudget"))
+    rows = []
     for task, found in tasks.items():
         behaviour = found["behaviour"]
         shares = (behaviour.get("empty_ledgers"), behaviour.get("budget_ended"))
         means = (number(behaviour.get(name), ".1f") for name in counted)
-        table.add_row(task, *means, *map(percent, shares))
-    return table
+        rows.append((task, *means, *map(percent, shares)))
+    names = ("skims", "measures", "writes", "rewinds", "bad\ncalls")
+    return TextTable("Per episode", (*names, "empty\nledgers", "ended by\nbudget"), tuple(rows))
 
 
-def _floors(tasks: Mapping[str, Any]) -> Table:
+def _floors(tasks: Mapping[str, Any]) -> TextTable:
     strategies = list(dict.fromkeys(name for found in tasks.values() for name in found["floors"]))
-    names = ["this\nrun", *(name.replace("_", "\n") for name in strategies)]
-    table = _table("What trivial strategies earn on the same instances", names, gap=1)
+    rows = []
     for task, found in tasks.items():
         floors = (number(found["floors"].get(name)) for name in strategies)
-        table.add_row(task, number(found["score"]["mean"]), *floors)
-    return table
+        rows.append((task, number(found["score"]["mean"]), *floors))
+    names = ("this\nrun", *(name.replace("_", "\n") for name in strategies))
+    title = "What trivial strategies earn on the same instances"
+    return TextTable(title, names, tuple(rows), gap=1)
 
 
-def _table(title: str, columns: Sequence[str], gap: int = 2) -> Table:
-    """Return a table with so many spaces between columns; at a width of 80 nothing is cut."""
+def _drawn(text: TextTable) -> Table:
+    """Return a table for the terminal; at a width of 80 nothing is cut."""
     table = Table(
-        title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False,
-        pad_edge=False, padding=(0, gap - 1, 0, 0),
+        title=text.title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False,
+        pad_edge=False, padding=(0, text.gap - 1, 0, 0),
     )  # fmt: skip
     table.add_column("task", no_wrap=True)
-    for name in columns:
+    for name in text.columns:
         table.add_column(name, justify="right")
+    for row in text.rows:
+        table.add_row(*row)
     return table
 
 
