@@ -20,9 +20,7 @@ from ecgscroll.report.page import DEFAULT_MAX_MB, build_page
 from ecgscroll.report.recordings import Progress as Told
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run, finished or not.")]
-Out = Annotated[
-    Path | None, typer.Option(help="Page to write.", show_default="RUN/report.html")
-]
+Out = Annotated[Path | None, typer.Option(help="Page to write.", show_default="RUN/report.html")]
 Data = Annotated[
     Path | None,
     typer.Option(
@@ -32,7 +30,9 @@ Data = Annotated[
 ]
 MaxMb = Annotated[
     float,
-    typer.Option(help="Greatest size of the page, MB; more of it is ECG in full, what is wrong first."),
+    typer.Option(
+        help="Greatest size of the page, MB; more of it is ECG in full, what is wrong first."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")]
 

@@ -11,33 +11,40 @@ from ecgscroll.report.story import Story
 Level = Literal["whole", "brief", "none"]
 
 STEPS_SHARE = 0.5
-"""Of what is left for data, the part that transcripts may take."""
+"""Of the room for data, the part that transcripts have a right to; more if no ECG needs it."""
 
 
-def pack_stories(stories: Sequence[Story], allowance: float) -> list[str]:
-    """Return a pack per episode; those of least interest lose detail first, and then their steps.
+def pack_stories(stories: Sequence[Story]) -> list[str]:
+    """Return a pack per episode, whole."""
+    return [packed(story_value(story, "whole")) for story in stories]
+
+
+def fitted(stories: Sequence[Story], packs: Sequence[str], allowance: float) -> list[str]:
+    """Return packs that fit; those of least interest lose detail first, and then their steps.
 
     Parameters
     ----------
     stories
         The episodes.
+    packs
+        Their packs, whole.
     allowance
         Characters that all packs together may take; what is left of them without any step is
         kept whatever it takes.
     """
-    packs = [packed(story_value(story, "whole")) for story in stories]
-    over = sum(map(len, packs)) - allowance
+    held = list(packs)
+    over = sum(map(len, held)) - allowance
     ranked = sorted(range(len(stories)), key=lambda index: (stories[index].interest, index))
     levels: tuple[Level, ...] = ("brief", "none")
     for level in levels:
         for index in ranked:
             if over <= 0:
-                return packs
+                return held
             smaller = packed(story_value(stories[index], level))
-            if len(smaller) < len(packs[index]):
-                over -= len(packs[index]) - len(smaller)
-                packs[index] = smaller
-    return packs
+            if len(smaller) < len(held[index]):
+                over -= len(held[index]) - len(smaller)
+                held[index] = smaller
+    return held
 
 
 def story_value(story: Story, level: Level) -> dict[str, Any]:
@@ -57,7 +64,7 @@ def story_value(story: Story, level: Level) -> dict[str, Any]:
     }
 
 
-def shares(interests: Mapping[str, float], total: float) -> list[tuple[str, float]]:
+def shares(interests: Mapping[str, float]) -> list[tuple[str, float]]:
     """Return names, least interest first, each with its part of what is then still left.
 
     What one does not use thus goes to those after it, which a reader wants more.
@@ -65,6 +72,6 @@ def shares(interests: Mapping[str, float], total: float) -> list[tuple[str, floa
     ranked = sorted(interests, key=lambda name: (interests[name], name))
     weights = [interests[name] for name in ranked]
     return [
-        (name, weights[index] / sum(weights[index:]) if total > 0 else 0.0)
-        for index, name in enumerate(ranked)
+        (name, weight / sum(weights[index:]))
+        for index, (name, weight) in enumerate(zip(ranked, weights, strict=True))
     ]

@@ -14,7 +14,7 @@ from ecgscroll.evaluation.folder import RunFolder
 from ecgscroll.evaluation.outcome import read_outcomes
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.evaluation.table import tables
-from ecgscroll.report.budget import STEPS_SHARE, pack_stories
+from ecgscroll.report.budget import STEPS_SHARE, fitted, pack_stories
 from ecgscroll.report.pack import packed
 from ecgscroll.report.recordings import Embedded, Progress, embed
 from ecgscroll.report.story import LATE_S, Story, read_story, summary_of
@@ -58,8 +58,11 @@ def build_page(
     head = _head(folder, stories)
     index = packed([summary_of(story) for story in stories])
     room = max_mb * 1e6 - len(_render(head, index, [], []).encode()) - 200 * len(stories)
-    episodes = pack_stories(stories, STEPS_SHARE * room)
-    recordings = embed(stories, data, room - sum(map(len, episodes)), progress)
+    whole = pack_stories(stories)
+    steps = min(sum(map(len, whole)), STEPS_SHARE * room)
+    recordings = embed(stories, data, room - steps, progress)
+    embedded = sum(len(one.pack or "") for one in recordings)
+    episodes = fitted(stories, whole, room - embedded)
     page = _render(head, index, episodes, recordings)
     if len(page) > max_mb * 1e6:
         raise ConfigError(

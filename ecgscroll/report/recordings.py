@@ -36,8 +36,8 @@ def embed(
         by_name.setdefault(f"{story.database}/{story.record}", []).append(story)
     interests = {name: max(one.interest for one in group) for name, group in by_name.items()}
     found: dict[str, Embedded] = {}
-    for name, part in shares(interests, allowance):
-        found[name] = _embed(name, by_name[name], data, int(part * allowance))
+    for name, part in shares(interests):
+        found[name] = _embed(name, by_name[name], data, int(part * max(0.0, allowance)))
         allowance -= len(found[name].pack or "")
         progress(name, len(found), len(by_name))
     return [found[name] for name in by_name]

@@ -16,7 +16,19 @@ Step = dict[str, Any]
 LATE_S = 60.0
 """An event is called late so many seconds after any causal agent could have answered it."""
 _BRIEF_TEXT = 300
-_BRIEF_RESULT = ("t0", "t1", "cue", "peak", "peak_t0", "peak_t1", "bins", "tool", "error")
+_BRIEF_RESULT = (
+    "t0",
+    "t1",
+    "cue",
+    "peak",
+    "peak_t0",
+    "peak_t1",
+    "bins",
+    "tool",
+    "error",
+    "type",
+    "confidence",
+)
 
 
 @dataclass(frozen=True)

@@ -18,21 +18,28 @@ function unwind(arrays, reference) {
   const { at, n, type } = reference;
   const size = { i1: 1, i2: 2, i4: 4 }[type];
   const out = new { i1: Int8Array, i2: Int16Array, i4: Int32Array }[type](n);
-  let sum = 0;
-  for (let i = 0; i < n; i++) {
-    let step = 0;
-    for (let plane = 0; plane < size; plane++) step |= arrays[at + plane * n + i] << (8 * plane);
-    sum = (sum + step) | 0;
-    out[i] = sum; // wraps to the array's width, as the writer's differences did
+  for (let plane = 0; plane < size; plane++) {
+    const from = at + plane * n;
+    for (let i = 0; i < n; i++) out[i] |= arrays[from + i] << (8 * plane);
   }
+  for (let i = 1; i < n; i++) out[i] += out[i - 1]; // wraps, as the writer's differences did
   return out;
 }
 
 const MARKS = ["p_on_ms", "p_off_ms", "qrs_on_ms", "qrs_off_ms", "t_peak_ms", "t_off_ms"];
 const NO_TIME = -32768;
 
-/** A recording with its arrays; times in seconds, signals in millivolts where they are drawn. */
+const opened = { name: null, recording: null };
+/** A recording with its arrays, times in seconds; the last one is kept for its other episodes. */
 async function openRecording(name) {
+  if (opened.name !== name) {
+    opened.recording = await readRecording(name);
+    opened.name = name;
+  }
+  return opened.recording;
+}
+
+async function readRecording(name) {
   const pack = await unpack(`r-${name}`);
   if (!pack) return null;
   const { value, arrays } = pack;
@@ -92,8 +99,8 @@ function joined(lead, choose) {
 
 /** Millimetres per millivolt at which nearly all of a lead fits: 20, 10, 5 or 2.5. */
 function gainOf(recording, lead) {
-  const top = recording.levels[0];
-  if (!top) return 10;
+  const top = recording.levels.find((level) => level.bucket >= 0.8) ?? recording.levels[recording.levels.length - 1];
+  if (!top) return 10; // stretches of a beat or more: shorter ones often miss the R wave
   const extents = [];
   for (let i = 0; i < top.low[lead].length; i++) {
     if (top.low[lead][i] !== EMPTY) {

@@ -2,7 +2,7 @@
 
 const now = { row: null, events: [], writes: [], skims: [], measures: [], steps: [], listed: [], step: -1,
   recording: null, total: 1, view: [0, 1], strip: [0, 10], cue: null, cueTop: 1 };
-const page = { rows: [], recordings: new Map(), drawing: 0, turn: 0 };
+const page = { title: document.title, rows: [], recordings: new Map(), drawing: 0, turn: 0 };
 
 const episodeLink = (id) => `#episode=${encodeURIComponent(id)}`;
 
@@ -29,11 +29,13 @@ async function route() {
   const row = page.rows.find((one) => one.id === id);
   const was = now.row;
   tip("");
+  document.body.classList.toggle("reading", Boolean(row));
   if (!row) {
     now.row = null;
+    document.title = page.title;
     byId("home").hidden = false;
     byId("episode").hidden = true;
-    if (was) document.querySelector(`#rows a[href="${CSS.escape ? episodeLink(was.id) : ""}"]`)?.focus();
+    if (was) document.querySelector(`#rows a[href="${episodeLink(was.id)}"]`)?.focus();
     return;
   }
   if (was !== row) await openEpisode(row, turn);
@@ -64,8 +66,9 @@ async function openEpisode(row, turn) {
   byId("steps").scrollTop = 0;
   const event = now.events.find((one) => one.missed) ?? now.events[0] ?? null;
   const first = event?.on ?? now.writes[0]?.t0 ?? Math.min(5, now.total / 2);
-  const step = event ? now.writes.find((write) => write.stamp >= event.on)?.step ?? stepAt(event.on) : 0;
-  selectStep(step ?? 0, { follow: false });
+  const found = event && !event.missed ? now.writes.find((write) => write.stamp >= event.stamp - 1e-6) : null;
+  byId("marks").hidden = !now.recording?.leads.length;
+  selectStep(found?.step ?? stepAt(first), { follow: false });
   showAt(first, paperSpan());
   window.scrollTo(0, 0);
   byId("name").focus({ preventScroll: true });

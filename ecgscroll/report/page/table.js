@@ -41,7 +41,7 @@ function setUpTable(rows, lateSeconds) {
     const count = rows.filter(test).length;
     const title = name === "late" ? `an event answered over ${lateSeconds} s after any causal agent could` : null;
     const chip = make("button", { type: "button", class: "chip", "aria-pressed": "false", title, "data-problem": name,
-      onclick: () => toggleProblem(name, chip) }, label, make("b", {}, count));
+      onclick: () => toggleProblem(name, chip) }, name === "late" ? `${label}, over ${lateSeconds} s` : label, make("b", {}, count));
     chip.disabled = !count;
     byId("problems").append(chip);
   }

@@ -246,8 +246,11 @@ function drawRr(pen, { y, height }, at, a, b) {
       if (rr < 3000) pen.fillRect(at(times[i]) - size / 2, rrLevel(rr, y, height) - size / 2, size, size);
     }
     pen.globalAlpha = 1;
+    pen.fillStyle = palette.written;
     for (let i = first; symbols && i < last; i++) {
-      if (isVentricular(symbols[i])) cross(pen, at(times[i]), rrLevel((times[i] - times[i - 1]) * 1000, y, height), 2.6);
+      if (!isVentricular(symbols[i])) continue;
+      const x = at(times[i]), level = rrLevel((times[i] - times[i - 1]) * 1000, y, height);
+      if (last - first > 6000) pen.fillRect(x - 0.8, level - 0.8, 1.6, 1.6); else cross(pen, x, level, 2.6);
     }
   }
 }
