@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.folder import RunFolder
@@ -17,7 +17,7 @@ from ecgscroll.evaluation.table import tables
 from ecgscroll.report.budget import STEPS_SHARE, fitted, pack_stories
 from ecgscroll.report.pack import packed
 from ecgscroll.report.recordings import Embedded, Progress, embed
-from ecgscroll.report.story import LATE_S, Story, read_story, summary_of
+from ecgscroll.report.story import LATE_S, State, Story, read_story, summary_of
 
 DEFAULT_MAX_MB = 8.0
 LEAST_MB = 0.3
@@ -85,7 +85,7 @@ def _head(folder: RunFolder, stories: Sequence[Story]) -> dict[str, Any]:
         "facts": _facts(stored),
         "summary": summary,
         "tables": tables(summary["tasks"]) if outcomes else [],
-        "states": {state: states.count(state) for state in dict.fromkeys(states)},
+        "states": {state: states.count(state) for state in get_args(State)},
         "planned": len(stories),
     }
 
