@@ -7,10 +7,10 @@ recording's header says never stands in the page's source, and the browser opens
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import math
 import struct
+import zlib
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ Width = Literal["i1", "i2", "i4"]
 MAX_TEXT = 20_000
 """Characters of one string that are kept."""
 _MAX_DEPTH = 24
+_GZIP = 31  # zlib's window bits for a gzip header, without a time
 _EXACT = 2**53  # beyond it JavaScript's numbers round
 
 
@@ -49,7 +50,10 @@ class Pack:
     def close(self, value: Any) -> str:
         """Return the pack as base64 text."""
         head = to_json(value).encode("ascii")
-        return compressed(struct.pack("<I", len(head)) + head + b"".join(self._parts))
+        # For differences: a tenth of the time that the usual strategy takes for as few bytes.
+        strategy = zlib.Z_FILTERED if self._parts else zlib.Z_DEFAULT_STRATEGY
+        data = struct.pack("<I", len(head)) + head + b"".join(self._parts)
+        return compressed(data, strategy)
 
 
 def packed(value: Any) -> str:
@@ -57,9 +61,10 @@ def packed(value: Any) -> str:
     return Pack().close(value)
 
 
-def compressed(data: bytes) -> str:
+def compressed(data: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
     """Return bytes as gzip in base64, the same for the same bytes."""
-    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
+    writer = zlib.compressobj(6, zlib.DEFLATED, _GZIP, zlib.DEF_MEM_LEVEL, strategy)
+    return base64.b64encode(writer.compress(data) + writer.flush()).decode("ascii")
 
 
 def to_json(value: Any) -> str:

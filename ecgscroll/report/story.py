@@ -107,6 +107,13 @@ def read_story(folder: RunFolder, instance: str) -> Story:
     steps, unread = _steps(lines[1:] if end is None else lines[1:-1])
     if end is None:
         return Story(instance, "damaged", steps=steps, unread=unread)
+    try:
+        return _told(instance, end, steps, unread)
+    except (AttributeError, TypeError, ValueError):  # whole JSON of another shape
+        return Story(instance, "damaged", steps=steps, unread=unread)
+
+
+def _told(instance: str, end: Mapping[str, Any], steps: tuple[Step, ...], unread: int) -> Story:
     row, latency = end["row"], end["latency"] or {}
     return Story(
         instance,

@@ -1,4 +1,4 @@
-"""The page's reader, in Python: what a browser gets out of a pack."""
+"""A hostile model, and the page's reader in Python: what a browser gets out of a pack."""
 
 from __future__ import annotations
 
@@ -9,6 +9,37 @@ import re
 import struct
 
 import numpy as np
+from typer.testing import CliRunner
+
+from ecgscroll.cli.main import app
+
+IDS = ("episode_detection/synth/paf01", "pvc_burden/synth/ectopy01", "rare_event/synth/rare01")
+HOSTILE = (
+    '</script><script>document.title="owned"</script><img src=x onerror="document.title=1">'
+    "<!--\u2028\u2029{{ 7*7 }}\ud800"
+)
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def talk(path):
+    """Give every step of a transcript a model that says what must never become markup."""
+    first, *steps, last = path.read_text().splitlines()
+    spoken = []
+    for line in steps:
+        step = json.loads(line)
+        step["model"] = {
+            "messages": [
+                {"role": "system", "content": HOSTILE},
+                {"role": HOSTILE, "content": [{"type": "text", "text": HOSTILE}]},
+            ],
+            "reply": {"role": "assistant", "content": HOSTILE, "tool_calls": [HOSTILE]},
+            "usage": {"prompt_tokens": 812, HOSTILE: HOSTILE},
+        }
+        spoken.append(json.dumps(step))
+    path.write_text("\n".join([first, *spoken, last]) + "\n")
 
 
 def opened(text):

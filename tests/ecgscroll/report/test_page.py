@@ -3,14 +3,15 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
-from conftest import HOSTILE, IDS, call
-from report_fakes import opened, pack_of
+from report_fakes import HOSTILE, IDS, call, opened, pack_of
 
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.folder import RunFolder
 from ecgscroll.report.page import build_page
+from ecgscroll.report.story import read_story
 
 
 @pytest.fixture
@@ -80,6 +81,19 @@ def test_a_run_under_way_and_damaged_transcripts_are_rows(copy):
     copy.episode_path(IDS[0]).unlink()
     copy.episode_path(IDS[1]).write_text("half a li")
     assert states(build_page(copy, None)) == ["missing", "damaged", "played"]
+
+
+def test_whole_json_of_another_shape_is_damage():
+    end = {"row": {"error": None}, "ledger": 3, "latency": [1], "events": None}
+
+    class Folder:
+        def episode_path(self, instance):
+            return Path(__file__)
+
+        def last_line(self, instance):
+            return end
+
+    assert read_story(Folder(), IDS[0]).state == "damaged"
 
 
 def test_a_damaged_step_is_counted_and_the_rest_kept(copy):

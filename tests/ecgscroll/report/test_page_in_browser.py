@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from conftest import HOSTILE, IDS
+from report_fakes import HOSTILE, IDS
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra dev)")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
