@@ -64,9 +64,10 @@ def build_page(
     embedded = sum(len(one.pack or "") for one in recordings)
     episodes = fitted(stories, whole, room - embedded)
     page = _render(head, index, episodes, recordings)
-    if len(page) > max_mb * 1e6:
+    size = len(page.encode()) / 1e6
+    if size > max_mb:
         raise ConfigError(
-            f"The episodes of this run alone take {len(page) / 1e6:.1f} MB; give a larger --max-mb."
+            f"The episodes of this run alone take {size:.1f} MB; give a larger --max-mb."
         )
     return page
 

@@ -40,8 +40,8 @@ def test_shares_give_all_of_what_is_left_to_the_last():
 
 
 @pytest.fixture(scope="module")
-def source(recordings):
-    return open_source(recordings / "synth", "ectopy01", "synth")
+def source(reported_recordings):
+    return open_source(reported_recordings / "synth", "ectopy01", "synth")
 
 
 @pytest.mark.parametrize("share", [4500, 20_000, 60_000, 200_000, 3_000_000])

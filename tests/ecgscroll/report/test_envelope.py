@@ -9,8 +9,8 @@ from ecgscroll.report.envelope import coarser, envelope, quantised
 
 
 @pytest.fixture(scope="module")
-def recording(recordings):
-    return Recording.open(recordings / "synth", "ectopy01")
+def recording(reported_recordings):
+    return Recording.open(reported_recordings / "synth", "ectopy01")
 
 
 def test_every_sample_lies_within_its_stretch(recording, monkeypatch):

@@ -15,21 +15,21 @@ from ecgscroll.report.story import read_story
 
 
 @pytest.fixture
-def copy(run, tmp_path):
-    """The run, to be damaged."""
-    return RunFolder(shutil.copytree(run, tmp_path / "copy"))
+def copy(reported_run, tmp_path):
+    """The reported_run, to be damaged."""
+    return RunFolder(shutil.copytree(reported_run, tmp_path / "copy"))
 
 
 def states(page):
     return [row["state"] for row in opened(pack_of(page, "index"))[0]]
 
 
-def test_the_page_says_what_was_run_and_how_it_went(run, page):
+def test_the_page_says_what_was_run_and_how_it_went(reported_run, page):
     text = page.read_text()
-    stored = RunFolder(run).stored()
+    stored = RunFolder(reported_run).stored()
     for fact in ("rule, dx reference", "committed scoring", stored["digest"][:16], "pvc burden"):
         assert fact in text
-    summary = json.loads((run / "summary.json").read_text())
+    summary = json.loads((reported_run / "summary.json").read_text())
     assert f"{summary['tasks']['pvc_burden']['score']['mean']:.3f}" in text
     assert "errors as 0 (95 %)" in text
     assert [row["id"] for row in opened(pack_of(text, "index"))[0]] == list(IDS)
@@ -60,18 +60,22 @@ def test_nothing_can_be_fetched(page):
 
 
 @pytest.mark.parametrize("size", [0.4, 1.0])
-def test_the_page_keeps_to_its_size(run, recordings, size):
-    assert 0.5 * size * 1e6 < len(build_page(RunFolder(run), recordings, size)) <= size * 1e6
+def test_the_page_keeps_to_its_size(reported_run, reported_recordings, size):
+    assert (
+        0.5 * size * 1e6
+        < len(build_page(RunFolder(reported_run), reported_recordings, size))
+        <= size * 1e6
+    )
 
 
-def test_a_size_that_holds_nothing_is_refused(run):
+def test_a_size_that_holds_nothing_is_refused(reported_run):
     for size in (0.0, -1.0, float("nan")):
         with pytest.raises(ConfigError, match="--max-mb"):
-            build_page(RunFolder(run), None, size)
+            build_page(RunFolder(reported_run), None, size)
 
 
-def test_without_recordings_the_page_says_so(run, tmp_path):
-    page = build_page(RunFolder(run), tmp_path)
+def test_without_recordings_the_page_says_so(reported_run, tmp_path):
+    page = build_page(RunFolder(reported_run), tmp_path)
     names, _ = opened(pack_of(page, "names"))
     assert all("not in the data folder" in one["note"] for one in names["recordings"])
     assert pack_of(page, "r-synth/paf01") is None
@@ -113,13 +117,13 @@ def test_a_run_without_any_episode_has_a_page(copy):
     assert states(page) == ["missing"] * 3
 
 
-def test_the_same_run_gives_the_same_page(run, recordings, page):
-    assert build_page(RunFolder(run), recordings) == page.read_text()
+def test_the_same_run_gives_the_same_page(reported_run, reported_recordings, page):
+    assert build_page(RunFolder(reported_run), reported_recordings) == page.read_text()
 
 
-def test_the_command_says_where_the_page_is(run, recordings, tmp_path):
+def test_the_command_says_where_the_page_is(reported_run, reported_recordings, tmp_path):
     out = tmp_path / "page.html"
-    done = call("report", run, "--data", recordings, "--out", out, "--json")
+    done = call("report", reported_run, "--data", reported_recordings, "--out", out, "--json")
     assert json.loads(done.stdout) == {"page": str(out), "bytes": out.stat().st_size}
 
 

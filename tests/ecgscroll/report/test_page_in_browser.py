@@ -203,12 +203,12 @@ def test_every_control_is_reached_by_tab(visit):
     assert {"timeline", "strip", "steps", "t-in", "s-paper", "e-after", "kinds"} <= reached
 
 
-def test_without_recordings_the_rest_works(visit, run, tmp_path):
+def test_without_recordings_the_rest_works(visit, reported_run, tmp_path):
     from ecgscroll.evaluation.folder import RunFolder
     from ecgscroll.report.page import build_page
 
     bare = tmp_path / "bare.html"
-    bare.write_text(build_page(RunFolder(run), tmp_path))
+    bare.write_text(build_page(RunFolder(reported_run), tmp_path))
     tab = visit(episode(IDS[0]), file=bare)
     assert "no ECG" in settled(tab)
     assert "not in the data folder" in tab.inner_text("#trouble")
