@@ -1,4 +1,4 @@
-# make run: set up, then the Rule agent reads recordings online and a table of scores is printed.
+# make run: set up, then the Rule agent reads recordings online; a table of scores and a page of each run.
 # make test: set up everything the tests need, then run them.
 PYTHON ?= python3
 VENV ?= .venv
@@ -15,15 +15,21 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: run test lint format bench accuracy strips picture clean
 
 RULE := $(BIN)/ecgscroll run --policy rule --workers $(WORKERS)
+PAGE := $(BIN)/ecgscroll report
+CHROMIUM ?= $(firstword $(shell command -v chromium chromium-browser google-chrome))
 
 # Real recordings where there are some, else the embedded synthetic default; run again, it resumes.
 run: $(VENV)/.core
 ifneq ($(DATA),)
 	$(RULE) --data "$(DATA)" $(if $(MITDB),--tasks pvc_burden$(COMMA)rare_event --databases mitdb,--set all --limit 24) --out $(RUNS)/signals
+	$(PAGE) $(RUNS)/signals --data "$(DATA)"
 	$(if $(CORE),$(RULE) --data "$(DATA)" --dx reference --set published --scoring published --out $(RUNS)/published-reference)
+	$(if $(CORE),$(PAGE) $(RUNS)/published-reference --data "$(DATA)")
 else
 	$(RULE) --dx signal --set supplementary --out $(RUNS)/synthetic-signal
+	$(PAGE) $(RUNS)/synthetic-signal
 	$(RULE) --dx reference --set supplementary --out $(RUNS)/synthetic-reference
+	$(PAGE) $(RUNS)/synthetic-reference
 endif
 
 test: $(VENV)/.dev
@@ -50,12 +56,14 @@ strips: $(VENV)/.dev
 	$(BIN)/python benchmarks/strips.py --out docs/images/strips
 	$(if $(DATA),$(BIN)/python benchmarks/failures.py --data "$(DATA)" --out $(RUNS)/failures)
 
-# The README's picture, on a synthetic recording
-picture: $(VENV)/.dev
+# The README's picture: a run's page on synthetic recordings, as Chromium shows it
+PLACE := episode=episode_detection/synth/paf01&t=366&step=27
+picture: $(VENV)/.core
 	$(BIN)/ecgscroll synth $(RUNS)/picture-data --default
 	$(RULE) --data $(RUNS)/picture-data --dx signal --set supplementary --out $(RUNS)/picture
-	$(BIN)/python -m ecgscroll.evaluation.picture $(RUNS)/picture episode_detection/synth/paf01 \
-		--data $(RUNS)/picture-data --at 345 --out docs/images/episode.png
+	$(PAGE) $(RUNS)/picture --data $(RUNS)/picture-data
+	"$(CHROMIUM)" --headless --no-sandbox --hide-scrollbars --window-size=1360,1080 --virtual-time-budget=4000 \
+		--screenshot="$(CURDIR)/docs/images/page.png" "file://$(abspath $(RUNS))/picture/report.html#$(PLACE)"
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -17,6 +17,7 @@ from ecgscroll.cli.instances import instances
 from ecgscroll.cli.leaderboard import leaderboard
 from ecgscroll.cli.play import play
 from ecgscroll.cli.prepare import prepare
+from ecgscroll.cli.report import report
 from ecgscroll.cli.rescore import rescore
 from ecgscroll.cli.run import run
 from ecgscroll.cli.synth import synth
@@ -37,7 +38,7 @@ def _help_of(docstring: str) -> str:
 
 
 for verb in (
-    prepare, instances, synth, run, play, rescore, compare, leaderboard, figures, check,
+    prepare, instances, synth, run, play, rescore, report, compare, leaderboard, figures, check,
 ):  # fmt: skip
     app.command(help=_help_of(verb.__doc__ or ""))(verb)
 

@@ -1,8 +1,9 @@
-"""A run's summary as tables for the terminal."""
+"""A run's summary as tables: text for any page, and drawn for the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from rich import box
@@ -12,6 +13,22 @@ from rich.table import Table
 from ecgscroll.evaluation.behaviour import CONSUMED
 
 _PLAIN_WIDTH = 110  # of a pipe or a file, which have no width of their own; 80 is enough
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table as text: a title, names of the columns after the task's, and rows."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    gap: int = 2
+
+
+def tables(tasks: Mapping[str, Any]) -> list[TextTable]:
+    """Return a summary's ``tasks`` as tables, those left out of which nothing is told."""
+    kinds = (_scores, _reliability, _latency, _behaviour, _consumption, _floors)
+    return [table for table in (kind(tasks) for kind in kinds) if table.rows]
 
 
 def print_summary(summary: Mapping[str, Any]) -> None:
@@ -26,38 +43,37 @@ def print_summary(summary: Mapping[str, Any]) -> None:
         f"{summary['hours']:.1f} h read",
         style="bold",
     )
-    tables = (_scores, _reliability, _latency, _behaviour, _consumption, _floors)
-    for table in filter(None, (table(summary["tasks"]) for table in tables)):
-        console.print(table)
+    for table in tables(summary["tasks"]):
+        console.print(_drawn(table))
         console.print()
 
 
-def _scores(tasks: Mapping[str, Any]) -> Table:
-    table = _table("Scores", ("n", "errors", "score (95 %)", "errors as 0 (95 %)"))
+def _scores(tasks: Mapping[str, Any]) -> TextTable:
+    rows = []
     for task, found in tasks.items():
         counts = (str(found["instances"]), str(found["errors"]))
         both = _scored(found["with_errors"]) if found["errors"] else ""
-        table.add_row(task, *counts, _scored(found["score"]), both)
-    return table
+        rows.append((task, *counts, _scored(found["score"]), both))
+    names = ("n", "errors", "score (95 %)", "errors as 0 (95 %)")
+    return TextTable("Scores", names, tuple(rows))
 
 
 def _scored(score: Mapping[str, Any]) -> str:
     return _ranged(number(score["mean"]), number(score["low"]), number(score["high"]))
 
 
-def _reliability(tasks: Mapping[str, Any]) -> Table | None:
+def _reliability(tasks: Mapping[str, Any]) -> TextTable:
     """Give pass^k where instances were played several times, errors as failures in brackets."""
     found = {name: task["pass_power"] for name, task in tasks.items() if "pass_power" in task}
-    if not found:
-        return None
-    most = max(len(power["powers"]) for power in found.values())
+    most = max((len(power["powers"]) for power in found.values()), default=0)
     shown = sorted({k for k in (1, 2, 4, 8, most) if k <= most})
-    title = "All of k rollouts succeed (with errors as failures)"
-    table = _table(title, ("success from", *(f"pass^{k}" for k in shown)))
+    rows = []
     for task, power in found.items():
         by_k = {one["k"]: one for one in power["powers"]}
-        table.add_row(task, number(power["threshold"], ".2f"), *(_both(by_k.get(k)) for k in shown))
-    return table
+        both = (_both(by_k.get(k)) for k in shown)
+        rows.append((task, number(power["threshold"], ".2f"), *both))
+    title = "All of k rollouts succeed (with errors as failures)"
+    return TextTable(title, ("success from", *(f"pass^{k}" for k in shown)), tuple(rows))
 
 
 def _both(one: Mapping[str, Any] | None) -> str:
@@ -66,15 +82,15 @@ def _both(one: Mapping[str, Any] | None) -> str:
     return f"{number(one['score']['mean'])} ({number(one['with_errors']['mean'])})"
 
 
-def _latency(tasks: Mapping[str, Any]) -> Table:
-    names = ("events", "missed", "after onset", "after the earliest moment")
-    table = _table("Detected, s: median (quartiles)", names, gap=1)
+def _latency(tasks: Mapping[str, Any]) -> TextTable:
+    rows = []
     for task, found in tasks.items():
         late = found["latency"]
         onset = late["from_onset"]
         delays = (_delayed(onset), _delayed(late["from_earliest"]))
-        table.add_row(task, str(onset["events"]), percent(onset["missed_share"]), *delays)
-    return table
+        rows.append((task, str(onset["events"]), percent(onset["missed_share"]), *delays))
+    names = ("events", "missed", "after onset", "after the earliest moment")
+    return TextTable("Detected, s: median (quartiles)", names, tuple(rows), gap=1)
 
 
 def _delayed(late: Mapping[str, Any]) -> str:
@@ -85,30 +101,27 @@ def _seconds(value: float | None) -> str:
     return number(value, ".0f" if value is not None and abs(value) >= 1000 else ".1f")
 
 
-def _behaviour(tasks: Mapping[str, Any]) -> Table:
+def _behaviour(tasks: Mapping[str, Any]) -> TextTable:
     counted = ("skims", "measures", "writes", "rewinds", "errors")
-    names = ("skims", "measures", "writes", "rewinds", "bad\ncalls")
-    ends = ("empty\nledgers", "ended by\nbudget", "ended by\nlimit")
-    table = _table("Per episode", (*names, *ends), gap=1)
+    rows = []
     for task, found in tasks.items():
         behaviour = found["behaviour"]
         shares = map(behaviour.get, ("empty_ledgers", "budget_ended", "limit_ended"))
         means = (number(behaviour.get(name), ".1f") for name in counted)
-        table.add_row(task, *means, *map(percent, shares))
-    return table
+        rows.append((task, *means, *map(percent, shares)))
+    names = ("skims", "measures", "writes", "rewinds", "bad\ncalls")
+    ends = ("empty\nledgers", "ended by\nbudget", "ended by\nlimit")
+    return TextTable("Per episode", (*names, *ends), tuple(rows), gap=1)
 
 
-def _consumption(tasks: Mapping[str, Any]) -> Table | None:
+def _consumption(tasks: Mapping[str, Any]) -> TextTable:
     """Give what episodes took, errors included, where the rows tell."""
     found = {name: task["consumption"]["with_errors"] for name, task in tasks.items()}
     told = [name for name in CONSUMED if any(taken(one, name) for one in found.values())]
-    if not told:
-        return None
-    names = [name.replace("_", "\n", 1) for name in told]
-    table = _table("Taken per episode (per hour of recording), errors included", names, gap=1)
-    for task, one in found.items():
-        table.add_row(task, *(taken(one, name) or "-" for name in told))
-    return table
+    rows = [(task, *(taken(one, name) or "-" for name in told)) for task, one in found.items()]
+    names = tuple(name.replace("_", "\n", 1) for name in told)
+    title = "Taken per episode (per hour of recording), errors included"
+    return TextTable(title, names, tuple(rows if told else ()), gap=1)
 
 
 def taken(one: Mapping[str, Any], name: str) -> str:
@@ -119,25 +132,28 @@ def taken(one: Mapping[str, Any], name: str) -> str:
     return f"{number(episode, '.4g')} ({number(hour, '.4g')})"
 
 
-def _floors(tasks: Mapping[str, Any]) -> Table:
+def _floors(tasks: Mapping[str, Any]) -> TextTable:
     strategies = list(dict.fromkeys(name for found in tasks.values() for name in found["floors"]))
-    names = ["this\nrun", *(name.replace("_", "\n") for name in strategies)]
-    table = _table("What trivial strategies earn on the same instances", names, gap=1)
+    rows = []
     for task, found in tasks.items():
         floors = (number(found["floors"].get(name)) for name in strategies)
-        table.add_row(task, number(found["score"]["mean"]), *floors)
-    return table
+        rows.append((task, number(found["score"]["mean"]), *floors))
+    names = ("this\nrun", *(name.replace("_", "\n") for name in strategies))
+    title = "What trivial strategies earn on the same instances"
+    return TextTable(title, names, tuple(rows), gap=1)
 
 
-def _table(title: str, columns: Sequence[str], gap: int = 2) -> Table:
-    """Return a table with so many spaces between columns; at a width of 80 nothing is cut."""
+def _drawn(text: TextTable) -> Table:
+    """Return a table for the terminal; at a width of 80 nothing is cut."""
     table = Table(
-        title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False,
-        pad_edge=False, padding=(0, gap - 1, 0, 0),
+        title=text.title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False,
+        pad_edge=False, padding=(0, text.gap - 1, 0, 0),
     )  # fmt: skip
     table.add_column("task", no_wrap=True)
-    for name in columns:
+    for name in text.columns:
         table.add_column(name, justify="right")
+    for row in text.rows:
+        table.add_row(*row)
     return table
 
 

@@ -1,13 +1,16 @@
-"""Fixtures of the environment's tests: made-up recordings that every machine has."""
+"""Made-up recordings that every machine has, a run on some, and its page."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from report_fakes import IDS, call, talk
 
 import ecgscroll
 from ecgscroll.environment.env import ECGScrollEnv
+from ecgscroll.evaluation.folder import RunFolder
+from ecgscroll.synth import RecordPlan, preset, write_database
 
 
 @pytest.fixture
@@ -16,3 +19,46 @@ def env(synth_data: Path) -> ECGScrollEnv:
     made = ecgscroll.make("pvc_burden/synth/ectopy01", data=synth_data, dx="reference")
     made.reset(seed=0)
     return made
+
+
+@pytest.fixture(scope="session")
+def reported_recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three short synthetic recordings."""
+    data = tmp_path_factory.mktemp("report_data")
+    kinds = (("paf", 300.0, 19), ("ectopy", 240.0, 3), ("rare", 240.0, 2))
+    plans = [
+        RecordPlan(f"{kind}01", preset(kind, seed, length), seed) for kind, length, seed in kinds
+    ]
+    write_database(data / "synth", plans)
+    return data
+
+
+@pytest.fixture(scope="session")
+def reported_run(reported_recordings: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three episodes; in the first a hostile model speaks. Only read it."""
+    folder = tmp_path_factory.mktemp("report") / "run"
+    ids = folder.with_name("ids.txt")
+    ids.write_text("\n".join(IDS))
+    done = call(
+        "run",
+        "--dx",
+        "reference",
+        "--instances",
+        ids,
+        "--data",
+        reported_recordings,
+        "--out",
+        folder,
+    )
+    assert done.exit_code == 0, done.output
+    talk(RunFolder(folder).episode_path(IDS[0]))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def page(reported_run: Path, reported_recordings: Path) -> Path:
+    """The run's page, at the default size."""
+    out = reported_run.with_name("page.html")
+    done = call("report", reported_run, "--data", reported_recordings, "--out", out)
+    assert done.exit_code == 0, done.output
+    return out

@@ -1,0 +1,52 @@
+// Numbers and times as text; elements with text and never with markup.
+
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+const number = (value, digits = 3) =>
+  typeof value === "number" && Number.isFinite(value) ? value.toFixed(digits) : "–";
+
+/** h:mm:ss, with so many decimals of a second. */
+function clock(seconds, digits = 0) {
+  if (typeof seconds !== "number" || !Number.isFinite(seconds)) return "–";
+  const scale = 10 ** digits;
+  const whole = Math.round(Math.abs(seconds) * scale);
+  const s = (whole / scale) % 60, minutes = Math.floor(whole / scale / 60);
+  const pad = (value) => String(value).padStart(2, "0");
+  const rest = s.toFixed(digits).padStart(digits ? 3 + digits : 2, "0");
+  return `${seconds < 0 ? "−" : ""}${Math.floor(minutes / 60)}:${pad(minutes % 60)}:${rest}`;
+}
+
+function span(seconds) {
+  if (typeof seconds !== "number") return "–";
+  if (seconds < 120) return `${Number(seconds.toFixed(seconds < 10 ? 2 : 1))} s`;
+  return seconds < 7200 ? `${(seconds / 60).toFixed(1)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+const STEPS_S = [0.04, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800];
+
+/** The smallest step of an axis whose labels keep `gap` pixels apart. */
+const tickStep = (perPixel, gap) =>
+  STEPS_S.find((step) => step / perPixel >= gap) ?? STEPS_S[STEPS_S.length - 1];
+
+const tickDigits = (step) => (step >= 1 ? 0 : step >= 0.1 ? 1 : 2);
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/** An element; children are elements or text, and text stays text. */
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "class") element.className = value;
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined) element.setAttribute(name, String(value));
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined).map((child) =>
+    child instanceof Node ? child : document.createTextNode(String(child))));
+  return element;
+}
+
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+const words = (name) => String(name).replaceAll("_", " ");

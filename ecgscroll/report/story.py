@@ -1,0 +1,186 @@
+"""An episode as its transcript tells it, whole or damaged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ecgscroll.evaluation.folder import Row, RunFolder
+from ecgscroll.report.pack import shortened
+
+State = Literal["played", "failed", "damaged", "missing"]
+Step = dict[str, Any]
+
+LATE_S = 60.0
+"""An event is called late so many seconds after any causal agent could have answered it."""
+_BRIEF_TEXT = 300
+_BRIEF_RESULT = (
+    "t0",
+    "t1",
+    "cue",
+    "peak",
+    "peak_t0",
+    "peak_t1",
+    "bins",
+    "tool",
+    "error",
+    "type",
+    "confidence",
+)
+
+
+@dataclass(frozen=True)
+class Story:
+    """What is known of an episode.
+
+    Parameters
+    ----------
+    instance
+        Its id.
+    state
+        ``played``; ``failed`` (it ended in an error); ``damaged`` (a transcript is there and
+        cannot be read); ``missing`` (not played yet).
+    row, ledger, events
+        As the transcript's last line gives them; times in seconds.
+    delays, earliest
+        Seconds from each event's onset, and from the earliest possible moment, to its stamp; None
+        for a miss.
+    steps
+        Lines of the transcript.
+    unread
+        How many lines could not be read.
+    """
+
+    instance: str
+    state: State
+    row: Row = field(default_factory=dict)
+    ledger: tuple[dict[str, Any], ...] = ()
+    events: tuple[tuple[float, float], ...] = ()
+    delays: tuple[float | None, ...] = ()
+    earliest: tuple[float | None, ...] = ()
+    steps: tuple[Step, ...] = ()
+    unread: int = 0
+
+    @property
+    def task(self) -> str:
+        """First part of the id."""
+        return self.instance.split("/", 2)[0]
+
+    @property
+    def database(self) -> str:
+        """Second part of the id."""
+        return self.instance.split("/", 2)[1]
+
+    @property
+    def record(self) -> str:
+        """The rest of the id."""
+        return self.instance.split("/", 2)[2]
+
+    @property
+    def score(self) -> float | None:
+        """Its score, if it has one."""
+        return self.row.get("score")
+
+    @property
+    def interest(self) -> float:
+        """How much a reader wants to look at it, from 1 to 4: what went wrong, most."""
+        if self.state != "played":
+            return 4.0
+        return 4.0 - 3.0 * (self.score if self.score is not None else 0.5)
+
+    def brief(self) -> list[Step]:
+        """Steps without what only a reader of every detail misses: for a page that is too large."""
+        return [_brief(step) for step in self.steps]
+
+
+def read_story(folder: RunFolder, instance: str) -> Story:
+    """Read one episode of a run; nothing in a transcript, however damaged, raises."""
+    try:
+        lines = folder.episode_path(instance).read_bytes().splitlines()
+    except FileNotFoundError:
+        return Story(instance, "missing")
+    except OSError:
+        return Story(instance, "damaged")
+    end = folder.last_line(instance)
+    steps, unread = _steps(lines[1:] if end is None else lines[1:-1])
+    if end is None:
+        return Story(instance, "damaged", steps=steps, unread=unread)
+    try:
+        return _told(instance, end, steps, unread)
+    except (AttributeError, TypeError, ValueError):  # whole JSON of another shape
+        return Story(instance, "damaged", steps=steps, unread=unread)
+
+
+def _told(instance: str, end: Mapping[str, Any], steps: tuple[Step, ...], unread: int) -> Story:
+    row, latency = end["row"], end["latency"] or {}
+    return Story(
+        instance,
+        "played" if row["error"] is None else "failed",
+        row=row,
+        ledger=tuple(entry for entry in end["ledger"] if isinstance(entry, dict)),
+        events=tuple((float(start), float(stop)) for start, stop in end["events"]),
+        delays=tuple(latency.get("onset_s", ())),
+        earliest=tuple(latency.get("earliest_s", ())),
+        steps=steps,
+        unread=unread,
+    )
+
+
+def _steps(lines: Iterable[bytes]) -> tuple[tuple[Step, ...], int]:
+    steps: list[Step] = []
+    unread = 0
+    for line in lines:
+        try:
+            step = json.loads(line)
+        except (ValueError, RecursionError):
+            step = None
+        if isinstance(step, dict) and "action" in step:
+            steps.append(step)
+        else:
+            unread += 1
+    return tuple(steps), unread
+
+
+def _brief(step: Mapping[str, Any]) -> Step:
+    kept = {name: step[name] for name in ("n", "action", "cursor") if name in step}
+    result = step.get("result")
+    if isinstance(result, dict):
+        kept["result"] = {
+            name: shortened(value, _BRIEF_TEXT) if isinstance(value, str) else value
+            for name, value in result.items()
+            if name in _BRIEF_RESULT
+        }
+    if isinstance(kept["action"], str):
+        kept["action"] = shortened(kept["action"], _BRIEF_TEXT)
+    return kept
+
+
+def summary_of(story: Story) -> dict[str, Any]:
+    """Return an episode's line in the page's table."""
+    row, latency = story.row, story.row.get("latency") or {}
+    onset = latency.get("from_onset") or {}
+    late = sum(delay is not None and delay > LATE_S for delay in story.earliest)
+    counts = ("steps", "skims", "measures", "writes", "rewinds", "errors", "ended", "cursor_s")
+    return {
+        "id": story.instance,
+        "task": story.task,
+        "database": story.database,
+        "record": story.record,
+        "state": story.state,
+        "patient": row.get("patient"),
+        "duration": row.get("duration_s"),
+        "score": story.score,
+        "events": len(story.events),
+        "missed": latency.get("missed"),
+        "late": late,
+        "delay": onset.get("median"),
+        "empty": story.state == "played" and not story.ledger,
+        "beats": row.get("beats"),
+        "error": row.get("error"),
+        "answer": row.get("answer") if not isinstance(row.get("answer"), list) else None,
+        "truth": row.get("truth") if not isinstance(row.get("truth"), list) else None,
+        "unread": story.unread,
+        **{name: row.get(name) for name in counts},
+    }

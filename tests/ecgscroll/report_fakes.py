@@ -1,0 +1,64 @@
+"""A hostile model, and the page's reader in Python: what a browser gets out of a pack."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import struct
+
+import numpy as np
+from typer.testing import CliRunner
+
+from ecgscroll.cli.main import app
+
+IDS = ("episode_detection/synth/paf01", "pvc_burden/synth/ectopy01", "rare_event/synth/rare01")
+HOSTILE = (
+    '</script><script>document.title="owned"</script><img src=x onerror="document.title=1">'
+    "<!--\u2028\u2029{{ 7*7 }}\ud800"
+)
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def talk(path):
+    """Give every step of a transcript a model that says what must never become markup."""
+    first, *steps, last = path.read_text().splitlines()
+    spoken = []
+    for line in steps:
+        step = json.loads(line)
+        step["model"] = {
+            "messages": [
+                {"role": "system", "content": HOSTILE},
+                {"role": HOSTILE, "content": [{"type": "text", "text": HOSTILE}]},
+            ],
+            "reply": {"role": "assistant", "content": HOSTILE, "tool_calls": [HOSTILE]},
+            "usage": {"prompt_tokens": 812, HOSTILE: HOSTILE},
+        }
+        spoken.append(json.dumps(step))
+    path.write_text("\n".join([first, *spoken, last]) + "\n")
+
+
+def opened(text):
+    """Return a pack's value and the bytes behind it."""
+    data = gzip.decompress(base64.b64decode(text))
+    (length,) = struct.unpack("<I", data[:4])
+    return json.loads(data[4 : 4 + length]), data[4 + length :]
+
+
+def unwound(data, reference):
+    """Return the array that a reference stands for."""
+    width = np.dtype(f"<{reference['type']}")
+    part = np.frombuffer(
+        data, np.uint8, reference["n"] * width.itemsize, offset=reference["at"]
+    ).reshape(width.itemsize, -1)
+    return np.cumsum(part.T.copy().view(width).ravel(), dtype=width)
+
+
+def pack_of(page, name):
+    """Return the text of a pack in a page's source, None if there is none."""
+    found = re.search(rf'<script type="text/plain" id="{re.escape(name)}">([^<]*)</script>', page)
+    return found and found[1]
