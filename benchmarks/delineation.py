@@ -91,21 +91,11 @@ def measured(beats: Beats) -> Marked:
     return Marked(beats.time, beats.time[:, None] + offset / 1000)
 
 
-class OneLead(Stream):
-    """A recording of which one lead alone is looked at."""
-
-    lead = 0
-
-    @property
-    def ecg(self) -> tuple[int, ...]:
-        return (self.lead,)
-
-
 def read_beats(source: Source, t0: float, t1: float, lead: int | None = None) -> Beats:
     """Beats in [t0, t1) as an environment at the recording's end sees them."""
-    stream = Stream(source) if lead is None else OneLead(source)
-    if lead is not None and isinstance(stream, OneLead):
-        stream.lead = lead
+    stream = Stream(source)
+    if lead is not None:
+        stream.ecg = (lead,)
     stream.advance(stream.total)
     return FeatureStore().beats(stream, t0, t1)
 

@@ -91,6 +91,9 @@ TASKS: dict[str, Task] = {
     )
 }
 
+CORE_TASKS = tuple(name for name, task in TASKS.items() if not task.supplementary)
+"""Names of the benchmark's six."""
+
 
 def get_task(name: str) -> Task:
     """Return the task called ``name``.

@@ -21,7 +21,7 @@ from policies.backends.base import Message
 from policies.calls import take_call
 from policies.context import recorded
 from policies.prompts import judge_prompt, phrase, prompts_digest
-from policies.rule import LABELS
+from policies.rule import label_of, label_value
 from policies.text import chunk_line
 
 Call = dict[str, Any]
@@ -32,6 +32,8 @@ MEASURED: dict[str, tuple[str, ...]] = {
     "rr_irregularity": ("get_rate_rhythm",),
     "st_deviation": ("get_rate_rhythm", "get_st"),
     "ectopy": ("get_rate_rhythm", "get_qrs"),
+    "wide_beats": ("get_qrs",),
+    "longest_rr": ("get_rate_rhythm",),
 }
 FLAG_CHUNKS: dict[str, Any] = {
     "type": "function",
@@ -121,7 +123,8 @@ class Judge:
         """Begin an episode; raises `ConfigError` if the prompt does not fit the model."""
         self._asker.begin(info)
         self._task = get_task(info["task"])
-        self._tools = chunk_tools(self._task, labelled=info["dx"] is not None)
+        self._labelled = info["dx"] is not None
+        self._tools = chunk_tools(self._task, self._labelled)
         self._prompt = judge_prompt(info["task"], info["dx"], self._chunk_s)
         self._room = prompt_room(self._asker.backend, [FLAG_CHUNKS], self._most, self._options)
         self._walk: Generator[Call, Result, None] | None = None
@@ -170,8 +173,14 @@ class Judge:
         results: list[Result] = []
         for tool in self._tools:
             result = yield _call("measure", tool=tool, t0=t0, t1=t1)
-            results.append(result)
+            results.append(self._told(result))
         return results
+
+    def _told(self, result: Result) -> Result:
+        """Return what a line shows: a tool's result, of it the share of a supplementary event."""
+        if not self._labelled or not self._task.supplementary or "error" in result:
+            return result
+        return {"tool": "label", self._task.event: label_value(self._task, result)}
 
     def _judge(self, lines: Sequence[str]) -> list[int]:
         """Ask which chunks count, again while the reply is at fault; return valid numbers."""
@@ -260,9 +269,7 @@ def merged(
 
 def chunk_tools(task: Task, labelled: bool) -> tuple[str, ...]:
     """Return the tools whose results a chunk's line shows: the label's, or the task's measures."""
-    if labelled and task.event in LABELS:
-        return (LABELS[task.event][0],)
-    return MEASURED[task.cue]
+    return (label_of(task)[0],) if labelled else MEASURED[task.cue]
 
 
 def _checked_chunk(chunk_s: object) -> float:

@@ -18,9 +18,9 @@ Count = Callable[[str], int]
 _LEDGER, _ENTRY = "Ledger:", "#"
 _CHARS_PER_TOKEN = 8  # more than any tokenizer packs into a token of such text
 
-# What a chunk's line shows of each tool's result.
+# What a chunk's line shows of each tool's result; of another result, all.
 SHOWN: dict[str, tuple[str, ...]] = {
-    "get_rate_rhythm": ("hr_bpm", "rr_sd_ms", "rr_irregularity"),
+    "get_rate_rhythm": ("hr_bpm", "rr_sd_ms", "rr_max_ms", "rr_irregularity"),
     "get_st": ("st_mv",),
     "get_qrs": ("mean_qrs_ms", "wide_beat_frac", "ectopic_count"),
     "classify_rhythm": ("dominant_rhythm", "af_frac"),
@@ -87,7 +87,7 @@ def chunk_line(number: int, t0: float, t1: float, results: Iterable[Mapping[str,
 def _measured(result: Mapping[str, Any]) -> str:
     if "error" in result:
         return "not measured"
-    fields = SHOWN[result["tool"]]
+    fields = SHOWN.get(result["tool"], [name for name in result if name != "tool"])
     return " ".join(f"{name}={_value(result.get(name))}" for name in fields)
 
 

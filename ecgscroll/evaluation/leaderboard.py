@@ -11,7 +11,7 @@ from ecgscroll.evaluation.outcome import Outcome
 from ecgscroll.evaluation.published import PublishedRow, published_rows
 from ecgscroll.evaluation.rollouts import by_instance
 from ecgscroll.evaluation.summary import summarise_task
-from ecgscroll.tasks import TASKS
+from ecgscroll.tasks import CORE_TASKS
 
 Cell = dict[str, Any]
 
@@ -65,7 +65,7 @@ def _other_truths(outcomes: Sequence[Outcome]) -> bool:
 
 def _run_rows(run: LoadedRun, seed: int) -> list[dict[str, Any]]:
     cells, floors = {}, {}
-    for task in TASKS:
+    for task in CORE_TASKS:
         outcomes = [one for one in run.outcomes if one.row["task"] == task]
         if not outcomes:
             continue

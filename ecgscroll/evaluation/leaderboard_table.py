@@ -7,7 +7,7 @@ from typing import Any
 
 from ecgscroll.evaluation.layout import Grid
 from ecgscroll.evaluation.table import number
-from ecgscroll.tasks import TASKS
+from ecgscroll.tasks import CORE_TASKS
 
 _TIER = {None: "-dx", "reference": "+dx", "signal": "dx signal"}
 
@@ -22,10 +22,11 @@ def leaderboard_grids(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Grid], li
 
 def _grid(tier: str | None, rows: Sequence[Mapping[str, Any]], notes: dict[str, int]) -> Grid:
     lines = [
-        [row["agent"], *(_cell(row["cells"].get(task), notes) for task in TASKS)] for row in rows
+        [row["agent"], *(_cell(row["cells"].get(task), notes) for task in CORE_TASKS)]
+        for row in rows
     ]
     title = f"{_TIER[tier]}: score (95 %), E errors as 0; [n] does not compare, see the note"
-    return Grid(title, ("agent", *(task.replace("_", "\n") for task in TASKS)), lines)
+    return Grid(title, ("agent", *(task.replace("_", "\n") for task in CORE_TASKS)), lines)
 
 
 def _cell(cell: Mapping[str, Any] | None, notes: dict[str, int]) -> str:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from ecgscroll.errors import ConfigError
+from ecgscroll.tasks import TASKS
 from policies.backends.base import Message, Reply, ToolCall, Usage
 
 Schemas: TypeAlias = Sequence[Mapping[str, Any]]
@@ -81,8 +82,10 @@ class Oracle(Script):
         return {"oracle": "labels"}
 
 
+_CORE_LABELS = {"dominant_rhythm": "AF", "ischemic": "yes"}
 _CHUNK = re.compile(r"^(\d+): \S+ s (.*)$", re.MULTILINE)
-_LABEL = re.compile(r"\b(dominant_rhythm|pvc_times_count|ischemic)=(\S+)")
+_EVENTS = "|".join(task.event for task in TASKS.values() if task.supplementary)
+_LABEL = re.compile(rf"\b(dominant_rhythm|pvc_times_count|ischemic|{_EVENTS})=(\S+)")
 
 
 def _flag_labelled(messages: Sequence[Message], tools: Schemas, seed: int) -> Line:
@@ -100,7 +103,9 @@ def _flag_labelled(messages: Sequence[Message], tools: Schemas, seed: int) -> Li
 def _is_event(name: str, value: str) -> bool:
     if name == "pvc_times_count":
         return value not in ("0", "null")
-    return value == {"dominant_rhythm": "AF", "ischemic": "yes"}[name]
+    if name in _CORE_LABELS:
+        return value == _CORE_LABELS[name]
+    return value != "null" and float(value) >= 0.5
 
 
 def _digest(file: str) -> str:

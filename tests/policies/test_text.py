@@ -48,11 +48,18 @@ def test_the_ledgers_lines_go_before_the_result():
 
 def test_a_chunks_line_names_units_and_leads():
     results = [
-        {"tool": "get_rate_rhythm", "hr_bpm": 72.1, "rr_sd_ms": 40, "rr_irregularity": None},
+        {
+            "tool": "get_rate_rhythm",
+            "hr_bpm": 72.1,
+            "rr_sd_ms": 40,
+            "rr_max_ms": 900,
+            "rr_irregularity": None,
+        },
         {"tool": "get_st", "st_mv": {"MLII": -0.1, "V5": None}},
     ]
     assert chunk_line(0, 0.0, 29.5, results) == (
-        "0: 0-29.5 s hr_bpm=72.1 rr_sd_ms=40 rr_irregularity=null st_mv=MLII:-0.1,V5:null"
+        "0: 0-29.5 s hr_bpm=72.1 rr_sd_ms=40 rr_max_ms=900 rr_irregularity=null "
+        "st_mv=MLII:-0.1,V5:null"
     )
 
 
