@@ -148,7 +148,8 @@ def recorded(reply: Reply, taken: Taken, turn: int) -> Turn:
 
     Ids are given anew, so that they are the same on every server; calls that are not well formed
     are left out, and the answer to a turn without any is a user's message. The call that was taken
-    comes last, so that its observation does.
+    comes last, so that its observation does. What was said beside calls is left out: some servers
+    drop it, and the same turns must read the same wherever a model runs.
     """
     text = _clean(reply.text.rpartition("</think>")[2].strip())
     if taken.index is None:
@@ -170,7 +171,7 @@ def recorded(reply: Reply, taken: Taken, turn: int) -> Turn:
         {"role": "tool", "tool_call_id": one["id"], "content": phrase("one_call")}
         for one in calls[:-1]
     ]
-    said = {"role": "assistant", "content": clip(text, _MOST_SAID), "tool_calls": calls}
+    said = {"role": "assistant", "content": "", "tool_calls": calls}
     return Turn((said, *refused), str(calls[-1]["id"]))
 
 

@@ -168,6 +168,11 @@ def default_device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
+def set_threads(threads: int) -> None:
+    """Let torch use so many processor threads from now on, in all of this process."""
+    torch.set_num_threads(threads)
+
+
 def check_device(device: str, dtype: str) -> None:
     """Refuse a device or dtype that torch does not know.
 

@@ -16,7 +16,7 @@ from policies.backends import plain
 from policies.backends.base import Message, Reply, Stop, ToolCall, Usage
 from policies.backends.batching import Batcher
 from policies.backends.checkpoint import adapter_folder, local_folder, weights_hash
-from policies.backends.decoding import Decoder, Prompt, Sampling, check_device
+from policies.backends.decoding import Decoder, Prompt, Sampling, check_device, set_threads
 from policies.backends.parsing import arguments_text, cleaned, first_call_end, parse_calls
 
 Tools = Sequence[Mapping[str, Any]]
@@ -48,10 +48,13 @@ class LocalBackend:
         Most tokens of one reply.
     context_tokens
         Most tokens of messages and reply together; default: what the model was made for.
-    batch
+    batch_size
         Most requests decoded together.
     patience_s
         How long a batch that is not full waits for one more request, in seconds.
+    threads
+        Processor threads of torch, for all of the process; default: torch's own choice. On a
+        machine that does other work too, fewer are faster.
     template
         Further variables of the chat template, such as ``{"enable_thinking": False}``.
 
@@ -75,11 +78,17 @@ class LocalBackend:
         top_k: int = 0,
         max_new_tokens: int = 256,
         context_tokens: int | None = None,
-        batch: int = 8,
+        batch_size: int = 8,
         patience_s: float = 0.02,
+        threads: int | None = None,
         template: Mapping[str, Any] | None = None,
     ) -> None:
-        _check(tools, temperature, top_p, min(max_new_tokens, batch, context_tokens or 1))
+        _check(
+            tools,
+            temperature,
+            top_p,
+            min(max_new_tokens, batch_size, context_tokens or 1, threads or 1),
+        )
         check_device(device, dtype)
         folder = local_folder(model)
         self._model, self._source = model, str(folder or model)
@@ -92,10 +101,12 @@ class LocalBackend:
         self._ends = frozenset({self._tokenizer.eos_token_id} - {None})
         self._context = _context(config, self._tokenizer, context_tokens)
         self._native = tools == "native" or (tools == "auto" and _takes_tools(self._tokenizer))
+        if threads is not None:
+            set_threads(threads)
         self._hash = weights_hash(folder) if folder else str(getattr(config, "_commit_hash", None))
         self._lock = threading.RLock()  # a fast tokenizer does not bear two threads at once
         self._decoder: Decoder | None = None
-        self._batcher = Batcher(self._decode, batch, patience_s)
+        self._batcher = Batcher(self._decode, batch_size, patience_s)
 
     @property
     def context_tokens(self) -> int | None:
@@ -338,7 +349,7 @@ def _check(tools: str, temperature: float, top_p: float, least: int) -> None:
     if not temperature >= 0 or not 0 < top_p <= 1:
         raise ConfigError("The temperature must be 0 or more, and top_p above 0 and at most 1.")
     if least < 1:
-        raise ConfigError("max_new_tokens, context_tokens and batch must be 1 or more.")
+        raise ConfigError("max_new_tokens, context_tokens, batch_size and threads are 1 or more.")
 
 
 def _first_line(error: BaseException) -> str:

@@ -49,15 +49,15 @@ def replies(model: Path, threads: int, **options: Any) -> list[str]:
 
 
 def test_greedy_replies_are_the_same_alone_and_in_a_batch(tiny_model: Path) -> None:
-    alone = replies(tiny_model, 1, batch=1)
+    alone = replies(tiny_model, 1, batch_size=1)
     assert len(set(alone)) > 4
-    assert replies(tiny_model, 4, patience_s=0.5, batch=4) == alone
+    assert replies(tiny_model, 4, patience_s=0.5, batch_size=4) == alone
 
 
 def test_sampled_replies_follow_their_seed_alone_and_in_a_batch(tiny_model: Path) -> None:
     options = {"temperature": 1.0, "top_p": 0.9, "top_k": 50}
-    alone = replies(tiny_model, 1, batch=1, **options)
-    assert replies(tiny_model, 4, patience_s=0.5, batch=4, **options) == alone
+    alone = replies(tiny_model, 1, batch_size=1, **options)
+    assert replies(tiny_model, 4, patience_s=0.5, batch_size=4, **options) == alone
     backend = open_backend("transformers", model=str(tiny_model), max_new_tokens=24, **options)
     drawn = {backend.complete(conversation(0), TOOLS, seed).text for seed in range(4)}
     assert len(drawn) == 4
@@ -206,7 +206,7 @@ def test_a_refusing_template_and_a_closed_model_are_told(tiny_model: Path, tmp_p
         ({"dtype": "float99"}, "There is no dtype"),
         ({"device": "abacus"}, "There is no device"),
         ({"temperature": -1}, "temperature"),
-        ({"batch": 0}, "1 or more"),
+        ({"batch_size": 0}, "1 or more"),
         ({"adapter": "/nowhere"}, "no adapter"),
         ({"colour": 1}, "unexpected keyword"),
     ],

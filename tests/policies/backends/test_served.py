@@ -17,6 +17,10 @@ from typing import Any
 import httpx
 import pytest
 
+from ecgscroll.evaluation.config import RunConfig, data_digest
+from ecgscroll.evaluation.folder import RunFolder
+from ecgscroll.evaluation.run import evaluate
+from ecgscroll.evaluation.selection import select
 from policies.backends.http import HttpBackend
 
 for _library in ("fastapi", "uvicorn", "peft"):
@@ -76,15 +80,22 @@ def asked(tool: dict[str, Any]) -> list[tuple[list[dict[str, Any]], list[dict[st
     return [(go, [tool]), ([*go, *go], [tool]), (answered, [tool]), (go, [])]
 
 
+@pytest.fixture(scope="module")
+def server(taught_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a server of `taught_model`."""
+    with serving(taught_model, tmp_path_factory.mktemp("server") / "log") as url:
+        yield url
+
+
 def test_greedy_replies_of_a_server_and_of_this_machine_are_the_same(
-    taught_model: Path, tool: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    taught_model: Path, tool: dict[str, Any], server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from policies.backends.local import LocalBackend
 
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     here = LocalBackend(str(taught_model), max_new_tokens=60)
-    with serving(taught_model, tmp_path / "log") as url, ThreadPoolExecutor(4) as pool:
-        there = HttpBackend(str(taught_model), base_url=url, max_new_tokens=60)
+    with ThreadPoolExecutor(4) as pool:
+        there = HttpBackend(str(taught_model), base_url=server, max_new_tokens=60)
         ours, theirs = (
             list(pool.map(lambda request, b=backend: b.complete(*request, 0), asked(tool)))
             for backend in (here, there)
@@ -99,3 +110,40 @@ def test_greedy_replies_of_a_server_and_of_this_machine_are_the_same(
         ]
         assert our.stop == their.stop
         assert our.usage.prompt_tokens == their.usage.prompt_tokens
+
+
+@pytest.mark.parametrize(
+    "policy", ["policies.planning:Planning", "policies.judge:Judge"], ids=["planning", "judge"]
+)
+def test_a_run_over_http_has_the_transcripts_of_a_local_one(
+    policy: str,
+    taught_model: Path,
+    server: str,
+    synth_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    shared = {"model": str(taught_model), "max_new_tokens": 24, "context_tokens": 8192}
+    where = {
+        "local": {"backend": "transformers", "device": "cpu", "dtype": "float32", "threads": 1},
+        "http": {"backend": "openai", "base_url": server},
+    }
+    chosen = select(synth_data, chosen_set="supplementary", tasks=("rare_event", "af_burden"))[0]
+    told = {}
+    for name, options in where.items():
+        config = RunConfig(
+            policy=policy,
+            options={**shared, **options},
+            dx="reference",
+            instances=tuple(one.id for one in chosen),
+            data=data_digest({one.id: one.truth.digest() for one in chosen if one.truth}),
+        )
+        folder = RunFolder(tmp_path / name)
+        summary = evaluate(config, chosen, synth_data, folder)
+        assert all(found["errors"] == 0 for found in summary["tasks"].values())
+        told[name] = {
+            one.id: folder.episode_path(one.id).read_text().splitlines()[1:] for one in chosen
+        }
+    assert told["http"] == told["local"]
+    assert all(len(lines) > 5 for lines in told["local"].values())
