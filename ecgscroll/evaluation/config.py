@@ -1,16 +1,15 @@
-"""What a run is: everything that its results depend on, and where it came from."""
+"""What a run is: everything that its results depend on."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import platform
-import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+from numpy.random import SeedSequence
 
 from ecgscroll.environment.episode import Rewind
 from ecgscroll.environment.parameters import Budget
@@ -19,6 +18,35 @@ _LONGEST_SHOWN = 200  # characters of both values of a difference
 
 Source = Literal["reference", "signal"]
 Scoring = Literal["committed", "published"]
+
+
+class Trial(NamedTuple):
+    """One episode of a run: an instance, and which of its rollouts."""
+
+    instance: str
+    rollout: int = 0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one episode may take; None for no limit. At a limit the runner itself finishes it.
+
+    Parameters
+    ----------
+    steps
+        Calls of the policy.
+    tokens
+        Tokens of prompts and completions.
+    seconds
+        Wall time; looked at between steps, so a call under way is waited for.
+    cost
+        In the unit of the back end's prices.
+    """
+
+    steps: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -32,11 +60,21 @@ class RunConfig:
     dx, scoring, rewind, budget
         As `ecgscroll.make` takes them.
     seed
-        Seed of every environment and of the bootstrap.
+        Seed of every environment.
+    sampling_seed
+        What the policies' own seeds follow from, see `seed_of`.
+    bootstrap_seed
+        Seed of the intervals.
+    rollouts
+        Episodes per instance.
+    limits
+        Of each episode.
     instances
         Instance ids in the order of the results.
     data
         SHA-256 over the truths of the instances.
+    recordings
+        SHA-256 over the headers and file sizes of their recordings.
     fingerprint
         What the policy says determines its behaviour beyond its options (thresholds, prompts).
     version
@@ -46,12 +84,17 @@ class RunConfig:
     policy: str
     instances: tuple[str, ...]
     data: str
+    recordings: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     dx: Source | None = None
     scoring: Scoring = "committed"
     rewind: Rewind = "costed"
     budget: Budget = "open"
     seed: int = 0
+    sampling_seed: int = 0
+    bootstrap_seed: int = 0
+    rollouts: int = 1
+    limits: Limits = field(default_factory=Limits)
     fingerprint: Mapping[str, Any] = field(default_factory=dict)
     version: str = field(default_factory=lambda: version("ecgscroll"))
 
@@ -64,10 +107,20 @@ class RunConfig:
         """SHA-256 of the canonical JSON."""
         return digest_of(self.to_dict())
 
+    def trials(self) -> list[Trial]:
+        """Return every episode in the order of the results."""
+        return [Trial(name, turn) for name in self.instances for turn in range(self.rollouts)]
+
+    def seed_of(self, trial: Trial) -> int:
+        """Return the sampling seed of an episode: another for each instance and rollout."""
+        named = int(_sha256(trial.instance)[:16], 16)
+        return int(SeedSequence([self.sampling_seed, named, trial.rollout]).generate_state(1)[0])
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RunConfig:
         """Rebuild what `to_dict` gave."""
-        return cls(**{**values, "instances": tuple(values["instances"])})
+        limits = Limits(**values.get("limits", {}))
+        return cls(**{**values, "instances": tuple(values["instances"]), "limits": limits})
 
 
 def digest_of(plain: Mapping[str, Any]) -> str:
@@ -81,22 +134,28 @@ def data_digest(truths: Mapping[str, str]) -> str:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Name what differs between two configurations, one phrase per field."""
+    """Name what differs between two configurations, one phrase per field.
+
+    Examples
+    --------
+    >>> differences({"fingerprint": {"prompt": "a"}}, {"fingerprint": {"prompt": "b"}})
+    ['fingerprint.prompt was "a", now "b"']
+    """
+    before, after = dict(_flat(old)), dict(_flat(new))
     return [
-        _difference(name, old.get(name), new.get(name))
-        for name in sorted(old.keys() | new.keys())
-        if old.get(name) != new.get(name)
+        _difference(name, before.get(name), after.get(name))
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
     ]
 
 
-def provenance(data: Path | None) -> dict[str, Any]:
-    """Where a run came from; recorded beside the configuration, never compared."""
-    return {
-        "data": None if data is None else str(data),
-        "commit": _commit(),
-        "python": platform.python_version(),
-        "packages": {name: version(name) for name in ("gymnasium", "numpy", "scipy", "wfdb")},
-    }
+def _flat(values: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the leaves of nested mappings, each under its path."""
+    for name, value in values.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{path}{name}.")
+        elif value != {}:
+            yield f"{path}{name}", value
 
 
 def _difference(name: str, old: Any, new: Any) -> str:
@@ -107,23 +166,6 @@ def _difference(name: str, old: Any, new: Any) -> str:
     changed = sorted(set(old) ^ set(new))
     example = f", such as {changed[0]}" if changed else " in another order"
     return f"instances were {len(old)}, now {len(new)}{example}"
-
-
-def _commit() -> str | None:
-    """Commit of the repository this package runs from, ``+`` when changed; None outside one."""
-    root = Path(__file__).resolve().parents[2]
-    if not (root / ".git").exists():
-        return None
-    try:
-        head = _git(root, "rev-parse", "HEAD")
-        return head + ("+" if _git(root, "status", "--porcelain", "-uno") else "")
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
-def _git(root: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 def _sha256(text: str) -> str:
