@@ -15,7 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ecgscroll.catalogue.instances import get_instance
-from ecgscroll.cli.run import Budget, Data, Dx, Rewind, Scoring, parse_budget
+from ecgscroll.cli.run import parse_budget
+from ecgscroll.cli.run_options import Budget, Data, Dx, Rewind, Scoring
 from ecgscroll.environment.actions import parse_action
 from ecgscroll.environment.commands import parse_command
 from ecgscroll.errors import BadCallError

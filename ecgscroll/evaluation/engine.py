@@ -1,8 +1,7 @@
-"""Spread episodes over processes; whatever their number and fate, every episode has one outcome.
+"""Spread episodes over processes; every episode has one outcome, whatever happens.
 
-Episodes on one recording go to one worker, one after another, so that its caches serve them all;
-the longest first, so that the last to finish is short. A worker that dies costs only the episode
-it was playing: that one is reported, and a fresh worker takes over.
+A worker that dies costs only the episode it was playing. Where it was playing several at once,
+each of those is played again alone, so that only the one that ends workers is lost.
 """
 
 from __future__ import annotations
@@ -12,67 +11,43 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from queue import SimpleQueue
 from typing import Any
 
 from ecgscroll.errors import ConfigError, EcgScrollError
+from ecgscroll.evaluation.agenda import Agenda
+from ecgscroll.evaluation.config import Trial
+from ecgscroll.evaluation.threads import Done, MakePlay, Message, Say, live, start_threads
 
 _START_LIMIT = 3
 
-
-# Plays an instance to its end, keeps what came of it, and returns a picklable note on it.
-Play = Callable[[str], Any]
-# Makes a worker's `Play`, once in each process before any episode; it must be picklable.
-MakePlay = Callable[[], Play]
-Done = Callable[[str, Any], None]
-Died = Callable[[str, int | None], None]
-
-
-def order(instances: Iterable[tuple[str, str, float]]) -> list[list[str]]:
-    """Group instances by recording, the longest group first.
-
-    Parameters
-    ----------
-    instances
-        (id, recording, duration in seconds) of each.
-    """
-    groups: dict[str, list[str]] = {}
-    length: dict[str, float] = {}
-    for name, recording, duration in instances:
-        groups.setdefault(recording, []).append(name)
-        length[recording] = length.get(recording, 0.0) + duration
-    return [groups[recording] for recording in sorted(groups, key=lambda r: (-length[r], r))]
-
-
-def run_inline(groups: Sequence[Sequence[str]], make: MakePlay, done: Done) -> None:
-    """Play every instance in this process."""
-    play = make()
-    for group in groups:
-        for instance in group:
-            done(instance, play(instance))
+Died = Callable[[Trial, int | None], None]
 
 
 def run_pool(
-    groups: Sequence[Sequence[str]], make: MakePlay, workers: int, done: Done, died: Died
+    agenda: Agenda, make: MakePlay, workers: int, done: Done, died: Died, concurrency: int = 1
 ) -> None:
-    """Play every instance in ``workers`` processes.
+    """Play every episode in ``workers`` processes.
 
     Parameters
     ----------
-    groups
-        Instances that go together, as `order` gives them.
+    agenda
+        What is left to play.
     make
         Makes what plays, in each worker.
     workers
         Number of processes.
     done
-        Called here with an instance and what playing it returned.
+        Called here with an episode and what playing it returned.
     died
-        Called here with an instance whose worker died, and the worker's exit code.
+        Called here with an episode whose worker died, and the worker's exit code.
+    concurrency
+        Episodes at once in each process, each in a thread with a `Play` of its own.
 
     Raises
     ------
@@ -81,12 +56,11 @@ def run_pool(
     EcgScrollError
         If workers die before they play anything, or an episode cannot be kept.
     """
-    queue = deque(deque(group) for group in groups)
-    seats = [_Seat(make) for _ in range(min(workers, sum(map(len, groups))))]
+    seats = [_Seat(number, make, concurrency) for number in range(min(workers, len(agenda)))]
     try:
         while any(seat.occupied for seat in seats):
             for seat in _ready(seats):
-                _attend(seat, seats, queue, done, died)
+                _attend(seat, agenda, done, died)
     finally:
         for seat in seats:
             seat.close()
@@ -94,11 +68,13 @@ def run_pool(
 
 @dataclass
 class _Seat:
-    """A place for one worker: its process, what it plays, and what is set aside for it."""
+    """A place for one worker: its process, what it plays, and what it must play alone."""
 
+    number: int
     make: MakePlay
-    group: deque[str] = field(default_factory=deque)
-    playing: str | None = None
+    concurrency: int
+    playing: list[Trial] = field(default_factory=list)
+    suspects: deque[Trial] = field(default_factory=deque)
     failed_starts: int = 0
 
     def __post_init__(self) -> None:
@@ -108,22 +84,28 @@ class _Seat:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(
-            target=_work, args=(theirs, self.make), daemon=False
+            target=_work, args=(theirs, self.make, self.concurrency), daemon=False
         )
         self.process.start()
         theirs.close()
         self.started = False
         self.occupied = True
 
-    def give(self, instance: str) -> None:
-        self.playing = instance
-        with suppress(OSError):  # a worker that died just now is noticed by its sentinel
-            self.pipe.send(instance)
+    def fill(self, agenda: Agenda) -> None:
+        """Give the worker as much as it plays at once; what ended another worker, alone."""
+        room = 1 if self.suspects else self.concurrency
+        while agenda.go_on() and len(self.playing) < room:
+            trial = self.suspects.popleft() if self.suspects else agenda.next(self.number)
+            if trial is None:
+                return
+            self.playing.append(trial)
+            with suppress(OSError):  # a worker that died just now is noticed by its sentinel
+                self.pipe.send(trial)
 
-    def receive(self) -> tuple[str, Any] | None:
+    def receive(self) -> Message | None:
         """Return the worker's message, or None if it has died; called when either is so."""
         try:
-            message: tuple[str, Any] | None = self.pipe.recv() if self.pipe.poll() else None
+            message: Message | None = self.pipe.recv() if self.pipe.poll() else None
         except (EOFError, OSError):
             return None
         return message
@@ -136,7 +118,7 @@ class _Seat:
         """End the worker, at once if it is still playing."""
         self.occupied = False
         self.pipe.close()
-        if self.playing is not None or not self.started:
+        if self.playing or not self.started:
             self.process.terminate()
         self.process.join(timeout=5)
         if self.process.is_alive():
@@ -154,60 +136,50 @@ def _ready(seats: Sequence[_Seat]) -> Iterator[_Seat]:
     yield from heard.values()
 
 
-def _attend(
-    seat: _Seat, seats: Sequence[_Seat], queue: deque[deque[str]], done: Done, died: Died
-) -> None:
+def _attend(seat: _Seat, agenda: Agenda, done: Done, died: Died) -> None:
     """Take in what a worker said, or its death, and give it what comes next."""
     message = seat.receive()
     if message is None:
         _bury(seat, died)
         return
     kind, content = message
-    if kind == "refused":
-        raise ConfigError(content)
-    if kind == "raised":
-        raise EcgScrollError(content)
+    if kind in _ENDS:
+        raise _ENDS[kind](content)
     seat.started, seat.failed_starts = True, 0
-    if seat.playing is not None:
-        instance, seat.playing = seat.playing, None
-        done(instance, content)
-    following = _next_for(seat, seats, queue)
-    if following is None:
+    if kind == "done":
+        trial, note = content
+        seat.playing.remove(trial)
+        done(trial, note)
+    seat.fill(agenda)
+    if not seat.playing:
         seat.close()
-    else:
-        seat.give(following)
 
 
 def _bury(seat: _Seat, died: Died) -> None:
     """Report what a dead worker was playing, and start another in its place."""
     seat.process.join()
     code = seat.process.exitcode
-    if seat.playing is None:
+    if not seat.playing:
         seat.failed_starts += 1
         if seat.failed_starts >= _START_LIMIT:
             raise EcgScrollError(f"Workers end before they play anything (exit code {code}).")
+    elif len(seat.playing) == 1:
+        died(seat.playing.pop(), code)
     else:
-        instance, seat.playing = seat.playing, None
-        died(instance, code)
+        seat.suspects.extend(seat.playing)
+        seat.playing.clear()
     seat.restart()
 
 
-def _next_for(seat: _Seat, seats: Sequence[_Seat], queue: deque[deque[str]]) -> str | None:
-    """Next instance: of the worker's own recording, of a new one, or taken from another worker."""
-    if not seat.group and queue:
-        seat.group = queue.popleft()
-    if seat.group:
-        return seat.group.popleft()
-    richest = max(seats, key=lambda other: len(other.group))
-    return richest.group.pop() if richest.group else None
+_ENDS: dict[str, type[EcgScrollError]] = {"refused": ConfigError, "raised": EcgScrollError}
 
 
-def _work(pipe: Connection, make: MakePlay) -> None:
+def _work(pipe: Connection, make: MakePlay, concurrency: int) -> None:
     """Life of a worker: make what plays, then play what comes until nothing does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        play = make()
+        plays = [make() for _ in range(concurrency)]
     except EcgScrollError as error:
         pipe.send(("refused", str(error)))
         return
@@ -215,17 +187,31 @@ def _work(pipe: Connection, make: MakePlay) -> None:
         pipe.send(("raised", f"A worker could not begin ({type(error).__name__}: {error})."))
         return
     pipe.send(("ready", None))
-    while True:
-        try:
-            instance = pipe.recv()
-        except EOFError:
-            return
-        try:
-            note = play(instance)
-        except OSError as error:  # a full disk: the next episode would fare no better
-            pipe.send(("raised", f"An episode could not be kept ({error}); mend that, run again."))
-            return
-        pipe.send(("done", note))
+    if concurrency == 1:  # in the main thread, where a policy may handle signals
+        live(lambda: _received(pipe), plays[0], pipe.send)
+        return
+    inbox: SimpleQueue[Trial | None] = SimpleQueue()
+    start_threads(inbox.get, plays, _one_at_a_time(pipe.send))
+    while (trial := _received(pipe)) is not None:
+        inbox.put(trial)
+
+
+def _one_at_a_time(say: Say) -> Say:
+    lock = threading.Lock()
+
+    def said(message: Message) -> None:
+        with lock:
+            say(message)
+
+    return said
+
+
+def _received(pipe: Connection) -> Trial | None:
+    try:
+        trial: Trial = pipe.recv()
+    except EOFError:
+        return None
+    return trial
 
 
 def _end_with_parent() -> None:

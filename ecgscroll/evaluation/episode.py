@@ -168,7 +168,9 @@ def known_cost(usage: Usage | None) -> float:
         return 0.0
     cost = usage.get("cost")
     if cost is None:
-        raise ConfigError("No price is known, so no limit on cost can hold: give it prices.")
+        raise ConfigError(
+            "No price is known, so no limit on cost can hold: tell the back end its prices."
+        )
     return cost
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -111,21 +112,26 @@ class RunFolder:
         """Return the configuration of the run that this folder holds; errors as `stored`."""
         return RunConfig.from_dict(self.stored()["config"])
 
-    def episode_path(self, instance: str) -> Path:
-        """File of an episode's transcript; no two instances share one."""
-        name = "+".join(quote(part, safe="") for part in instance.split("/"))
-        return self.episodes / f"{name}.jsonl"
+    def episode_path(self, instance: str, rollout: int = 0) -> Path:
+        """File of an episode's transcript; no two episodes share one."""
+        *parts, last = (quote(part, safe="") for part in instance.split("/"))
+        if re.fullmatch(r"r\d+", last):  # a record of that name is no rollout
+            last = f"%72{last[1:]}"
+        turn = f"+r{rollout}" if rollout else ""
+        return self.episodes / f"{'+'.join([*parts, last])}{turn}.jsonl"
 
-    def last_line(self, instance: str) -> dict[str, Any] | None:
+    def last_line(self, instance: str, rollout: int = 0) -> dict[str, Any] | None:
         """Last line of an episode's transcript, or None if it has not been played to an end.
 
         Errors as `stored`.
         """
         played = {"instance": instance, "config": self._digest}
         try:
-            with self.episode_path(instance).open("rb") as handle:
+            with self.episode_path(instance, rollout).open("rb") as handle:
                 start, end = json.loads(handle.readline()), json.loads(_last_line(handle))
-            whole = start == played and end["row"]["instance"] == instance
+            row = end["row"]
+            whole = start == played and row["instance"] == instance
+            whole = whole and row.get("rollout", 0) == rollout
             return end if whole and end["row"].keys() >= _ROW and end.keys() >= _END else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
@@ -135,9 +141,9 @@ class RunFolder:
         digest: str = self.stored()["digest"]
         return digest
 
-    def row(self, instance: str) -> Row | None:
+    def row(self, instance: str, rollout: int = 0) -> Row | None:
         """Results row of an episode, or None if it has not been played to an end."""
-        end = self.last_line(instance)
+        end = self.last_line(instance, rollout)
         return None if end is None else end["row"]
 
     def sweep(self) -> None:
@@ -150,6 +156,14 @@ class RunFolder:
         """Add a line to ``timing.jsonl``, the one place for wall time."""
         with (self.path / "timing.jsonl").open("a") as handle:
             handle.write(json.dumps(note) + "\n")
+
+    def timing(self) -> list[dict[str, Any]]:
+        """Return the lines of ``timing.jsonl``; one that a kill cut short is left out."""
+        try:
+            lines = (self.path / "timing.jsonl").read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        return [note for note in map(_read_note, lines) if note is not None]
 
 
 def write_rows(target: Path, rows: Iterable[Row]) -> None:
@@ -169,6 +183,14 @@ def read_rows(source: Path) -> list[Row]:
         return [json.loads(line) for line in source.read_bytes().splitlines()]
     except (OSError, ValueError) as error:
         raise DataError(f"{source} cannot be read ({error}); run it again to mend it.") from None
+
+
+def _read_note(line: bytes) -> dict[str, Any] | None:
+    try:
+        note = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return note if isinstance(note, dict) else None
 
 
 def _last_line(handle: BinaryIO) -> bytes:

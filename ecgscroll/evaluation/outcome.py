@@ -51,8 +51,8 @@ class Outcome:
 
 
 def read_outcomes(folder: RunFolder) -> list[Outcome]:
-    """Return what came of every episode of a run that has ended, in the order of its instances."""
-    ends = map(folder.last_line, folder.config().instances)
+    """Return what came of every episode of a run that has ended, in the order of its trials."""
+    ends = (folder.last_line(*trial) for trial in folder.config().trials())
     return [read_outcome(end) for end in ends if end is not None]
 
 

@@ -46,7 +46,7 @@ def rescore(folder: RunFolder, out: Path, **parameters: Any) -> dict[str, Any]:
         raise DataError(f"No episode of {folder.path} has ended; there is nothing to score.")
     write_rows(out / "results.jsonl", (outcome.row for outcome in outcomes))
     summary = {**folder.stored(), "parameters": given}
-    summary |= summarise_run(outcomes, config.seed, given)
+    summary |= summarise_run(outcomes, config.bootstrap_seed, given)
     write_atomic(out / "summary.json", json.dumps(summary, indent=1) + "\n")
     return summary
 

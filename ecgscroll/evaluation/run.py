@@ -4,20 +4,50 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ecgscroll.catalogue.instances import Instance
-from ecgscroll.evaluation.config import RunConfig, provenance
-from ecgscroll.evaluation.engine import order, run_inline, run_pool
+from ecgscroll.errors import ConfigError
+from ecgscroll.evaluation.agenda import Agenda, order
+from ecgscroll.evaluation.config import RunConfig, Trial
+from ecgscroll.evaluation.engine import run_pool
 from ecgscroll.evaluation.folder import RunFolder, write_rows
 from ecgscroll.evaluation.outcome import read_outcomes
-from ecgscroll.evaluation.player import MakePlayer, Note, write_lost
+from ecgscroll.evaluation.player import MakePlayer, Note, lost, write_transcript
+from ecgscroll.evaluation.provenance import provenance
+from ecgscroll.evaluation.spending import RunLimits, Spending
 from ecgscroll.evaluation.summary import summarise_run
+from ecgscroll.evaluation.threads import run_inline
 from ecgscroll.files import write_atomic
 
 # Told of every episode: its instance, and how many are finished by then.
 Progress = Callable[[str, int], None]
+Engine = Literal["pool", "ray"]
+
+
+@dataclass(frozen=True)
+class Carrying:
+    """How a run is carried out; the results do not depend on it.
+
+    Parameters
+    ----------
+    workers
+        Processes; with the pool, one plays in this process.
+    concurrency
+        Episodes at once in each.
+    engine
+        ``pool``: processes of this machine; ``ray``: actors of a cluster.
+    limits
+        Where to stop beginning new episodes.
+    """
+
+    workers: int = 1
+    concurrency: int = 1
+    engine: Engine = "pool"
+    limits: RunLimits = field(default_factory=RunLimits)
 
 
 def evaluate(
@@ -25,7 +55,7 @@ def evaluate(
     instances: Sequence[Instance],
     data: Path,
     folder: RunFolder,
-    workers: int = 1,
+    carrying: Carrying | int = 1,
     progress: Progress = lambda name, finished: None,
 ) -> dict[str, Any]:
     """Play what has not been played yet, and return the summary over everything.
@@ -43,8 +73,8 @@ def evaluate(
         Folder of the recordings.
     folder
         Where everything is kept.
-    workers
-        Processes; one plays in this process.
+    carrying
+        How; a number is that of the workers.
     progress
         Told of every episode that ends.
 
@@ -54,46 +84,79 @@ def evaluate(
         If the folder holds another run or is in use, or the policy takes no such options.
     """
     by_id = {instance.id: instance for instance in instances}
+    how = Carrying(workers=carrying) if isinstance(carrying, int) else carrying
     with folder.locked():
         folder.begin(config, provenance(data))
         folder.sweep()
-        player = MakePlayer(config, by_id, data, folder.path)
+        player = MakePlayer(config, folder.stored()["digest"], by_id, data, folder.path)
         try:
-            _play_rest(player, folder, workers, progress)
+            _play_rest(player, folder, how, progress)
         finally:
             outcomes = read_outcomes(folder)
             write_rows(folder.results, (outcome.row for outcome in outcomes))
         parameters = {"scoring": config.scoring}
         summary = {**folder.stored(), "parameters": parameters}
-        summary |= summarise_run(outcomes, config.seed, parameters)
+        summary |= summarise_run(outcomes, config.bootstrap_seed, parameters)
         write_atomic(folder.path / "summary.json", json.dumps(summary, indent=1) + "\n")
     return summary
 
 
-def _play_rest(player: MakePlayer, folder: RunFolder, workers: int, progress: Progress) -> None:
-    """Play the instances without a good row."""
-    rest = [player.instances[name] for name in player.config.instances if not _good(folder, name)]
-    finished = len(player.config.instances) - len(rest)
+def _play_rest(player: MakePlayer, folder: RunFolder, how: Carrying, progress: Progress) -> None:
+    """Play the episodes without a good row, as far as the run's limits allow."""
+    trials = player.config.trials()
+    rest = [trial for trial in trials if not _good(folder, trial)]
+    finished = len(trials) - len(rest)
+    spending = Spending(how.limits)
+    for note in folder.timing():
+        spending.add(note)
 
-    def done(name: str, note: Note) -> None:
+    def done(trial: Trial, note: Note) -> None:
         nonlocal finished
         finished += 1
-        folder.append_timing({"instance": name, **note._asdict()})
-        progress(name, finished)
+        line = {**trial._asdict(), **note._asdict()}
+        folder.append_timing(line)
+        progress(trial.instance, finished)
+        spending.add(line)
 
-    def died(name: str, code: int | None) -> None:
-        write_lost(player, name, code)
-        done(name, Note(seconds=0.0, steps=0, error="worker died"))
+    def kept(trial: Trial, made: tuple[Note, str]) -> None:
+        note, text = made
+        write_transcript(player, trial, text)
+        done(trial, note)
 
-    groups = order((one.id, f"{one.database}/{one.record}", one.duration) for one in rest)
-    if not groups:
+    def died(trial: Trial, code: int | None) -> None:
+        kept(trial, lost(player, trial, code))
+
+    agenda = Agenda(order(_placed(player, trial) for trial in rest), spending.go_on)
+    if not rest:
         return
-    if workers == 1:
-        run_inline(groups, player, done)
+    if how.engine == "ray":
+        _ray()(agenda, partial(_transcriber, player), how.workers, kept, died, how.concurrency)
+    elif how.workers == 1:
+        run_inline(agenda, player, done, how.concurrency)
     else:
-        run_pool(groups, player, workers, done, died)
+        run_pool(agenda, player, how.workers, done, died, how.concurrency)
 
 
-def _good(folder: RunFolder, name: str) -> bool:
-    row = folder.row(name)
+def _placed(player: MakePlayer, trial: Trial) -> tuple[Trial, str, float]:
+    one = player.instances[trial.instance]
+    return trial, f"{one.database}/{one.record}", one.duration
+
+
+def _transcriber(make: MakePlayer) -> Callable[[Trial], tuple[Note, str]]:
+    """Make what plays and writes nothing: for workers that do not see the run's folder."""
+    return make().transcript
+
+
+def _ray() -> Callable[..., None]:
+    try:
+        from ecgscroll.evaluation.engine_ray import run_ray
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"--engine ray needs the library {error.name}; install ecgscroll[ray]."
+        ) from None
+    return run_ray
+
+
+def _good(folder: RunFolder, trial: Trial) -> bool:
+    row = folder.row(*trial)
     return row is not None and row["error"] is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,33 @@ class MakeEcho:
         if instance in self.doomed:
             os._exit(9)
         return instance.upper(), os.getpid()
+
+
+class MakeMeeting:
+    """Plays an instance once as many threads are at it as there are seats."""
+
+    def __init__(self, seats):
+        self.barrier = threading.Barrier(seats, timeout=10)
+
+    def __call__(self):
+        return self.play
+
+    def play(self, instance):
+        self.barrier.wait()
+        return instance.upper()
+
+
+@dataclass(frozen=True)
+class MakeFailure:
+    """Plays nothing, but raises."""
+
+    error: Exception
+
+    def __call__(self):
+        return self.play
+
+    def play(self, instance):
+        raise self.error
 
 
 @dataclass(frozen=True)
@@ -157,3 +185,58 @@ class Counting(Idle):
         if float(obs["cursor"]) == 0.0:
             return {"name": "skim", "arguments": {"duration": np.float32(30)}}
         return super().act(obs, info)
+
+
+class Talker(Idle):
+    """Skims on and on with a model of its own making, which talks of its seed."""
+
+    price = 0.25
+
+    def __init__(self, price=0.25, seconds=1.5, said=""):
+        self.price, self.seconds, self.said = price, seconds, said
+
+    def reset(self, info):
+        super().reset(info)
+        self.seed, self.turns = info["sampling_seed"], 0
+
+    def act(self, obs, info):
+        self.turns += 1
+        if float(obs["cursor"]) >= float(obs["total"]):
+            return {"name": "finish", "arguments": {}}
+        return {"name": "skim", "arguments": {"duration": 5 + self.seed % 7}}
+
+    def trace(self):
+        system = {"role": "system", "content": self.said or "count"}
+        turns = [{"role": "user", "content": f"turn {n}"} for n in range(1, self.turns + 1)]
+        usage = {"prompt_tokens": 10, "seconds": time.perf_counter(), "retries": 1}
+        reply = {"text": f"{self.seed}", "calls": []}
+        return {"messages": [system, *turns[-2:]], "reply": reply, "usage": usage}
+
+    def usage(self):
+        cost = None if self.price is None else self.turns * self.price
+        return {
+            "requests": self.turns, "prompt_tokens": 10 * self.turns, "cost": cost,
+            "completion_tokens": self.turns, "seconds": self.seconds, "retries": 0,
+        }  # fmt: skip
+
+
+class Garbler(Idle):
+    """Traces what no JSON can carry."""
+
+    def trace(self):
+        endless = []
+        endless.append(endless)
+        return {
+            "messages": [b"\xff" * 10, {1: float("nan")}, "x" * 50_000], "again": endless,
+            "surrogate": "\ud800", "number": 10**400, "object": object(),
+        }  # fmt: skip
+
+
+class Miscounting(Idle):
+    """Says of its usage what it was told to."""
+
+    def __init__(self, said):
+        self.said = said
+
+    def usage(self):
+        return {"requests": float("nan")} if self.said == "nan" else self.said

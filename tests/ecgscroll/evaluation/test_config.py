@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecgscroll.evaluation.config import RunConfig, data_digest, differences, provenance
+from ecgscroll.evaluation.config import Limits, RunConfig, Trial, data_digest, differences
+from ecgscroll.evaluation.provenance import provenance, recordings_digest
 
 CONFIG = RunConfig(policy="rule", instances=("a/b/c", "a/b/d"), data="0")
 
@@ -45,4 +48,42 @@ def test_the_data_digest_depends_on_truths_and_not_on_order():
 def test_provenance_names_versions():
     found = provenance(None)
     assert found["data"] is None
-    assert set(found["packages"]) == {"gymnasium", "numpy", "scipy", "wfdb"}
+    assert set(found["packages"]) >= {"gymnasium", "numpy", "scipy", "wfdb"}
+
+
+def test_nested_differences_are_named_by_their_path():
+    one = replace(CONFIG, fingerprint={"prompt": "a", "model": {"revision": "1", "name": "m"}})
+    two = replace(CONFIG, fingerprint={"prompt": "a", "model": {"revision": "2", "name": "m"}})
+    two = replace(two, limits=Limits(tokens=5))
+    assert differences(one.to_dict(), two.to_dict()) == [
+        'fingerprint.model.revision was "1", now "2"',
+        "limits.tokens was null, now 5",
+    ]
+
+
+def test_limits_survive_json_and_change_the_digest():
+    limited = replace(CONFIG, limits=Limits(steps=3, cost=0.5))
+    assert RunConfig.from_dict(limited.to_dict()) == limited
+    assert limited.digest() != CONFIG.digest()
+
+
+def test_every_episode_has_a_sampling_seed_of_its_own():
+    config = replace(CONFIG, rollouts=3)
+    seeds = [config.seed_of(trial) for trial in config.trials()]
+    assert len(set(seeds)) == 6
+    assert seeds == [config.seed_of(trial) for trial in config.trials()]
+    assert replace(config, sampling_seed=1).seed_of(Trial("a/b/c")) not in seeds
+    assert replace(config, seed=1).seed_of(Trial("a/b/c")) == seeds[0]
+
+
+def test_the_recordings_digest_sees_files_come_and_go(recordings, chosen, tmp_path):
+    shutil.copytree(recordings / "made", tmp_path / "made")
+    ours = [replace(one, data=tmp_path) for one in chosen]
+    before = recordings_digest(ours)
+    assert before == recordings_digest(chosen)
+    assert recordings_digest(ours[:1] * 2) == recordings_digest(ours[:1])
+    signal = next((tmp_path / "made").glob("*.dat"))
+    signal.write_bytes(signal.read_bytes() + b"\0")
+    longer = recordings_digest(ours)
+    signal.unlink()
+    assert len({before, longer, recordings_digest(ours)}) == 3

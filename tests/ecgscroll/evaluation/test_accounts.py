@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from evaluation_fakes import Garbler, Idle, Miscounting
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ecgscroll.errors import ConfigError
+from ecgscroll.evaluation.accounts import LONGEST_TEXT, Accounts, plain
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
+ANYTHING = st.recursive(
+    LEAVES | st.just(object()),
+    lambda inner: st.lists(inner) | st.dictionaries(st.integers() | st.text(), inner),
+)
+
+
+@given(ANYTHING)
+def test_whatever_a_trace_holds_json_can_carry(value):
+    json.dumps(plain(value), allow_nan=False)
+
+
+def test_a_hostile_trace_is_tamed():
+    model = Accounts(Garbler()).model()
+    assert len(json.dumps(model, allow_nan=False)) < 3 * LONGEST_TEXT
+    assert model["messages"][0] == "(10 bytes)"
+    assert model["messages"][1] == {"1": "nan"}
+    assert model["messages"][2].endswith("(cut: 50000 characters)")
+    assert model["object"] == "(object)"
+
+
+def test_a_message_is_told_once():
+    class Growing(Idle):
+        told = ["a", "b"]  # noqa: RUF012
+
+        def trace(self):
+            return {"messages": self.told}
+
+    accounts = Accounts(Growing())
+    assert accounts.model() == {"messages": ["a", "b"], "context": [0, 1]}
+    Growing.told = ["a", "c", "a"]
+    assert accounts.model() == {"messages": ["c"], "context": [0, 2, 0]}
+
+
+def test_a_policy_without_a_model_has_no_accounts():
+    accounts = Accounts(Idle())
+    assert accounts.model() is None
+    assert accounts.all_used() is None
+
+
+@pytest.mark.parametrize("said", ["nan", 5, {"cost": -1}, {"requests": True}, {"cost": "much"}])
+def test_a_usage_that_is_no_amount_is_refused(said):
+    with pytest.raises(ConfigError, match="usage"):
+        Accounts(Miscounting(said)).all_used()
