@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import numbers
@@ -33,7 +34,7 @@ class Accounts:
     def __init__(self, policy: Policy) -> None:
         self._usage = getattr(policy, "usage", None)
         self._trace = getattr(policy, "trace", None)
-        self._told: dict[str, int] = {}
+        self._told: dict[bytes, int] = {}
 
     def all_used(self) -> Usage | None:
         """Return every number of the policy's ``usage()``; None for a policy that has none.
@@ -57,8 +58,9 @@ class Accounts:
     def model(self) -> dict[str, Any] | None:
         """Return the last step's trace as a transcript keeps it; None if no model was asked.
 
-        ``messages`` holds those not told before in this episode. ``context`` lists all that were
-        sent, each by its number in the order in which the episode's messages were first told.
+        ``messages`` holds those not told before in this episode, ``kept`` counts the others.
+        ``context`` is what was sent, in order: pairs (first, last) of the messages' numbers, counted
+        from 0 as the episode's transcript first tells them.
         """
         said = self._trace() if callable(self._trace) else None
         if said is None:
@@ -73,14 +75,14 @@ class Accounts:
         return kept
 
     def _news(self, messages: list[Any]) -> dict[str, Any]:
-        context, new = [], []
+        sent, new = [], []
         for message in messages:
-            key = json.dumps(message, sort_keys=True)
+            key = hashlib.sha256(json.dumps(message, sort_keys=True).encode()).digest()
             if key not in self._told:
                 self._told[key] = len(self._told)
                 new.append(message)
-            context.append(self._told[key])
-        return {"messages": new, "context": context}
+            sent.append(self._told[key])
+        return {"messages": new, "kept": len(sent) - len(new), "context": _runs(sent)}
 
 
 def counted(usage: Usage | None) -> Usage | None:
@@ -125,6 +127,17 @@ def shortened(text: str) -> str:
     if len(text) <= LONGEST_TEXT:
         return str(text)
     return f"{text[:LONGEST_TEXT]}... (cut: {len(text)} characters)"
+
+
+def _runs(numbers_sent: list[int]) -> list[list[int]]:
+    """Return consecutive numbers as pairs of the first and the last."""
+    runs: list[list[int]] = []
+    for number in numbers_sent:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return runs
 
 
 def _key(key: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from ecgscroll.evaluation.outcome import Outcome
 
 COUNTED = ("steps", "skims", "measures", "writes", "rewinds", "errors")
-LIMITS = ("tokens", "cost", "time")
+LIMITS = ("steps", "tokens", "cost", "time")
 _USAGE = ("requests", "prompt_tokens", "completion_tokens", "cost")
 CONSUMED = ("read_s", *_USAGE)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ecgscroll.errors import DataError
 from ecgscroll.evaluation.behaviour import behaviour, consumption
+from ecgscroll.evaluation.config import leaves
 from ecgscroll.evaluation.loading import LoadedRun, truth_digest
 from ecgscroll.evaluation.outcome import Outcome
 from ecgscroll.evaluation.rollouts import failed, is_hit_task, scores_of
@@ -17,7 +18,7 @@ from ecgscroll.scoring.statistics import delay_summary
 from ecgscroll.tasks import TASKS
 
 # What a comparison is meant to hold still; a difference is said, never hidden.
-_HELD = ("scoring", "dx", "rewind", "budget", "version")
+_HELD = ("scoring", "dx", "rewind", "budget", "limits", "rollouts", "seed", "version")
 
 Pair = tuple[list[Outcome], list[Outcome]]
 
@@ -173,15 +174,22 @@ def _refuse_other_truths(first: LoadedRun, second: LoadedRun, shared: Sequence[s
 
 
 def _warnings(first: LoadedRun, second: LoadedRun) -> list[str]:
-    pairs = ((name, getattr(first.config, name), getattr(second.config, name)) for name in _HELD)
+    one, other = (dict(leaves(_held(run))) for run in (first, second))
     said = [
-        f"{name} differs: {_said(a)} in {first.name}, {_said(b)} in {second.name}."
-        for name, a, b in pairs
-        if a != b
+        f"{name} differs: {_said(one[name])} in {first.name}, {_said(other[name])} in {second.name}."
+        for name in one
+        if one[name] != other[name]
     ]
     if first.config.data != second.config.data:
         said.append("The runs were configured on different instances or truths.")
+    elif first.config.recordings != second.config.recordings:
+        said.append("The headers or file sizes of the recordings differ between the runs.")
     return said
+
+
+def _held(run: LoadedRun) -> dict[str, Any]:
+    config = run.config.to_dict()
+    return {name: config[name] for name in _HELD}
 
 
 def _said(value: Any) -> str:

@@ -141,7 +141,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     >>> differences({"fingerprint": {"prompt": "a"}}, {"fingerprint": {"prompt": "b"}})
     ['fingerprint.prompt was "a", now "b"']
     """
-    before, after = dict(_flat(old)), dict(_flat(new))
+    before, after = dict(leaves(old)), dict(leaves(new))
     return [
         _difference(name, before.get(name), after.get(name))
         for name in sorted(before.keys() | after.keys())
@@ -149,11 +149,11 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _flat(values: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the leaves of nested mappings, each under its path."""
+def leaves(values: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the leaves of nested mappings, each under its path such as ``limits.tokens``."""
     for name, value in values.items():
         if isinstance(value, Mapping) and value:
-            yield from _flat(value, f"{path}{name}.")
+            yield from leaves(value, f"{path}{name}.")
         elif value != {}:
             yield f"{path}{name}", value
 

@@ -58,7 +58,9 @@ def run_ray(
                     done(trial, ray.get(call))
                 except RayTaskError as error:
                     raise _told(error) from None
-                except RayActorError:
+                except RayActorError as error:
+                    if error.actor_init_failed:
+                        raise EcgScrollError(f"A worker could not begin: {error}") from None
                     deaths[trial] += 1
                     (died(trial, None) if deaths[trial] == _TRIES else again.append(trial))
                     seat.lost = True

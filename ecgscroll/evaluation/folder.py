@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
@@ -94,14 +95,15 @@ class RunFolder:
         Raises
         ------
         DataError
-            If this is no run's folder, or its configuration is damaged.
+            If this is no run's folder, its configuration is damaged, or another version of the
+            package wrote it that this one does not understand.
         """
         target = self.path / "config.json"
         try:
             stored: dict[str, Any] = json.loads(target.read_bytes())
-            RunConfig.from_dict(stored["config"])
             if stored["digest"] != digest_of(stored["config"]):
                 raise ValueError("edited since the run began")
+            _understood(self.path, stored["config"])
         except FileNotFoundError:
             raise DataError(f"{self.path} holds no run: there is no config.json.") from None
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -151,6 +153,10 @@ class RunFolder:
         for folder in (self.path, self.episodes):  # its own files: others' runs may lie below
             for left in folder.glob(".*.part"):
                 left.unlink(missing_ok=True)
+        timing = self.path / "timing.jsonl"
+        if timing.exists() and not timing.read_bytes().endswith(b"\n"):
+            with timing.open("a") as handle:  # a line cut short must not swallow the next one
+                handle.write("\n")
 
     def append_timing(self, note: Mapping[str, Any]) -> None:
         """Add a line to ``timing.jsonl``, the one place for wall time."""
@@ -183,6 +189,20 @@ def read_rows(source: Path) -> list[Row]:
         return [json.loads(line) for line in source.read_bytes().splitlines()]
     except (OSError, ValueError) as error:
         raise DataError(f"{source} cannot be read ({error}); run it again to mend it.") from None
+
+
+def _understood(path: Path, config: Mapping[str, Any]) -> None:
+    """Make sure that a whole configuration is one that this version can read."""
+    try:
+        RunConfig.from_dict(config)
+    except (TypeError, KeyError):
+        written, ours = config.get("version"), version("ecgscroll")
+        if not isinstance(written, str):
+            raise
+        raise DataError(
+            f"{path} holds a run of ecgscroll {written}, which this version, {ours}, cannot read; "
+            "use that version, or run into another folder."
+        ) from None
 
 
 def _read_note(line: bytes) -> dict[str, Any] | None:

@@ -21,6 +21,7 @@ from ecgscroll.evaluation.provenance import provenance
 from ecgscroll.evaluation.spending import RunLimits, Spending
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.evaluation.threads import run_inline
+from ecgscroll.evaluation.warming import compile_kernels
 from ecgscroll.files import write_atomic
 
 # Told of every episode: its instance, and how many are finished by then.
@@ -129,6 +130,8 @@ def _play_rest(player: MakePlayer, folder: RunFolder, how: Carrying, progress: P
     agenda = Agenda(order(_placed(player, trial) for trial in rest), spending.go_on)
     if not rest:
         return
+    if how.workers > 1:
+        compile_kernels()
     if how.engine == "ray":
         _ray()(agenda, partial(_transcriber, player), how.workers, kept, died, how.concurrency)
     elif how.workers == 1:

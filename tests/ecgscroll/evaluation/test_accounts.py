@@ -39,9 +39,23 @@ def test_a_message_is_told_once():
             return {"messages": self.told}
 
     accounts = Accounts(Growing())
-    assert accounts.model() == {"messages": ["a", "b"], "context": [0, 1]}
-    Growing.told = ["a", "c", "a"]
-    assert accounts.model() == {"messages": ["c"], "context": [0, 2, 0]}
+    assert accounts.model() == {"messages": ["a", "b"], "kept": 0, "context": [[0, 1]]}
+    Growing.told = ["a", "c", "d", "a"]
+    told = {"messages": ["c", "d"], "kept": 2, "context": [[0, 0], [2, 3], [0, 0]]}
+    assert accounts.model() == told
+
+
+def test_a_long_conversation_takes_room_in_proportion():
+    class Growing(Idle):
+        said = 0
+
+        def trace(self):
+            self.said += 1
+            return {"messages": [{"content": f"turn {turn:04d}"} for turn in range(self.said)]}
+
+    accounts = Accounts(Growing())
+    sizes = [len(json.dumps(accounts.model())) for _ in range(400)]
+    assert sizes[-1] <= sizes[0] + 10
 
 
 def test_a_policy_without_a_model_has_no_accounts():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecgscroll.errors import ConfigError, DataError
-from ecgscroll.evaluation.config import RunConfig
+from ecgscroll.evaluation.config import RunConfig, digest_of
 from ecgscroll.evaluation.folder import RunFolder, read_rows, write_rows
 
 CONFIG = RunConfig(policy="rule", instances=("t/d/1", "t/d/2"), data="0")
@@ -120,6 +120,21 @@ def test_a_damaged_configuration_is_a_sentence(tmp_path, text):
     (tmp_path / "config.json").write_text(text)
     with pytest.raises(DataError, match="damaged"):
         RunFolder(tmp_path).config()
+
+
+def test_a_run_of_another_version_is_named_not_damaged(tmp_path):
+    config = {**CONFIG.to_dict(), "version": "9.1.0", "mood": "calm"}
+    stored = {"config": config, "digest": digest_of(config), "provenance": {}}
+    (tmp_path / "config.json").write_text(json.dumps(stored))
+    with pytest.raises(DataError, match=r"holds a run of ecgscroll 9\.1\.0, which this version"):
+        RunFolder(tmp_path).begin(CONFIG, {})
+
+
+def test_a_note_cut_short_does_not_swallow_the_next(folder):
+    (folder.path / "timing.jsonl").write_text('{"seconds": 1}\n{"seco')
+    folder.sweep()
+    folder.append_timing({"seconds": 2})
+    assert folder.timing() == [{"seconds": 1}, {"seconds": 2}]
 
 
 def test_a_folder_without_a_run_says_so(tmp_path):
