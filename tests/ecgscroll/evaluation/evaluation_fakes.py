@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -142,6 +143,26 @@ class Slow(Idle):
     def act(self, obs, info):
         time.sleep(self.pause)
         return self.rule.act(obs, info)
+
+
+class Struck(Slow):
+    """The Rule agent, whose process is killed in the middle of one episode, once."""
+
+    def __init__(self, at="", struck=""):
+        super().__init__(0.0)
+        self.at, self.struck = at, Path(struck)
+
+    def reset(self, info):
+        super().reset(info)
+        self.doomed = info["instance"] == self.at and not self.struck.exists()
+        self.turns = 0
+
+    def act(self, obs, info):
+        self.turns += 1
+        if self.doomed and self.turns == 5:
+            self.struck.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().act(obs, info)
 
 
 class Chatty(Idle):

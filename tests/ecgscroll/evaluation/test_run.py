@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -159,23 +158,6 @@ def _rows_without_signal(tmp_path, recordings, chosen):
     return read_rows(tmp_path / "run" / "results.jsonl")
 
 
-def test_killed_at_any_moment_a_run_ends_with_the_same_files(tmp_path, play, recordings, chosen):
-    play(tmp_path / "whole", policy=f"{FAKES}:Slow", options={"pause": 0.0})
-    rng, kills = random.Random(20), 0
-    while kills < 3:
-        process = _start(tmp_path / "killed", recordings)
-        if _kill_after_some(process, tmp_path / "killed", rng, len(chosen)):
-            kills += 1
-        else:
-            break
-    assert kills >= 2
-    assert _start(tmp_path / "killed", recordings).wait(timeout=120) == 0
-    assert _rows_but_pause(tmp_path / "killed") == _rows_but_pause(tmp_path / "whole")
-    counted = [row["instance"] for row in read_rows(tmp_path / "killed" / "results.jsonl")]
-    assert counted == [one.id for one in chosen]
-    assert not list((tmp_path / "killed").rglob("*.part"))
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_what_has_ended_and_leaves_no_worker(tmp_path, recordings, number):
     process = _start(tmp_path, recordings)
@@ -201,24 +183,3 @@ def _start(out, recordings):
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
-
-
-def _kill_after_some(process, out, rng, total):
-    """Kill the run some moments after it has finished another episode; False if it was done."""
-    before = len(list((out / "episodes").glob("*.jsonl")))
-    while process.poll() is None and len(list((out / "episodes").glob("*.jsonl"))) <= before:
-        time.sleep(0.01)
-    time.sleep(rng.uniform(0, 0.4))
-    if process.poll() is not None:
-        assert process.returncode == 0, process.stderr.read().decode()
-        return False
-    process.kill()
-    process.wait()
-    time.sleep(0.2)
-    return True
-
-
-def _rows_but_pause(path):
-    return (path / "results.jsonl").read_bytes(), [
-        text.split(b"\n", 1)[1] for text in transcripts(path).values()
-    ]
