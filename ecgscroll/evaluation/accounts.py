@@ -59,8 +59,8 @@ class Accounts:
         """Return the last step's trace as a transcript keeps it; None if no model was asked.
 
         ``messages`` holds those not told before in this episode, ``kept`` counts the others.
-        ``context`` is what was sent, in order: pairs (first, last) of the messages' numbers, counted
-        from 0 as the episode's transcript first tells them.
+        ``context`` is what was sent, in order: pairs (first, last) of the messages' numbers, which
+        count from 0 as the episode's transcript first tells them.
         """
         said = self._trace() if callable(self._trace) else None
         if said is None:

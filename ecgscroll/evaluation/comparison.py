@@ -174,11 +174,11 @@ def _refuse_other_truths(first: LoadedRun, second: LoadedRun, shared: Sequence[s
 
 
 def _warnings(first: LoadedRun, second: LoadedRun) -> list[str]:
-    one, other = (dict(leaves(_held(run))) for run in (first, second))
+    held = [dict(leaves(_held(run))) for run in (first, second)]
     said = [
-        f"{name} differs: {_said(one[name])} in {first.name}, {_said(other[name])} in {second.name}."
-        for name in one
-        if one[name] != other[name]
+        f"{name} differs: {_said(a)} in {first.name}, {_said(held[1][name])} in {second.name}."
+        for name, a in held[0].items()
+        if a != held[1][name]
     ]
     if first.config.data != second.config.data:
         said.append("The runs were configured on different instances or truths.")

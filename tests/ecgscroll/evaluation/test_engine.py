@@ -84,11 +84,14 @@ def test_of_several_at_once_only_the_one_that_ends_workers_is_lost():
 @pytest.mark.parametrize("error", [OSError("disk full"), ValueError("a bug")])
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_thread_that_fails_ends_the_run_with_a_sentence(error, workers):
-    with pytest.raises(EcgScrollError, match=str(error)):
+    def play():
         if workers:
             pool(MakeFailure(error), workers, concurrency=2)
         else:
             run_inline(Agenda(GROUPS), MakeFailure(error), lambda *_: None, 2)
+
+    with pytest.raises(EcgScrollError, match=str(error)):
+        play()
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])

@@ -95,8 +95,8 @@ def test_a_limit_on_cost_needs_a_price(tmp_path, carry, chosen):
     carry(tmp_path, instances=chosen[:1], limits=Limits(cost=1.0), options={"price": None})
     (row,) = read_rows(tmp_path / "results.jsonl")
     assert "No price is known" in row["error"]
+    how = Carrying(limits=RunLimits(cost=1.0))
     with pytest.raises(ConfigError, match="No price is known"):
-        how = Carrying(limits=RunLimits(cost=1.0))
         carry(tmp_path / "run", how, instances=chosen[:1], options={"price": None})
 
 
