@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -83,6 +83,17 @@ class Accounts:
                 new.append(message)
             sent.append(self._told[key])
         return {"messages": new, "kept": len(sent) - len(new), "context": _runs(sent)}
+
+
+def messages_sent(models: Iterable[Mapping[str, Any]]) -> Iterator[list[Any]]:
+    """Yield all messages of each request of an episode, from the ``model`` of its steps in order.
+
+    The inverse of `Accounts.model`, but for what was cut.
+    """
+    told: list[Any] = []
+    for model in models:
+        told += model["messages"]
+        yield [told[n] for first, last in model["context"] for n in range(first, last + 1)]
 
 
 def counted(usage: Usage | None) -> Usage | None:

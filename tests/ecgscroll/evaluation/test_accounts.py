@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecgscroll.errors import ConfigError
-from ecgscroll.evaluation.accounts import LONGEST_TEXT, Accounts, plain
+from ecgscroll.evaluation.accounts import LONGEST_TEXT, Accounts, messages_sent, plain
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
 ANYTHING = st.recursive(
@@ -43,6 +43,19 @@ def test_a_message_is_told_once():
     Growing.told = ["a", "c", "d", "a"]
     told = {"messages": ["c", "d"], "kept": 2, "context": [[0, 0], [2, 3], [0, 0]]}
     assert accounts.model() == told
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=8))
+def test_the_messages_of_every_request_come_back(requests):
+    asked = iter(requests)
+
+    class Asking(Idle):
+        def trace(self):
+            return {"messages": next(asked)}
+
+    accounts = Accounts(Asking())
+    models = [accounts.model() for _ in requests]
+    assert list(messages_sent(models)) == requests
 
 
 def test_a_long_conversation_takes_room_in_proportion():

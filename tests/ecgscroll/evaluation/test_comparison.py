@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from ecgscroll.cli.main import app
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.evaluation.comparison import compare, compare_task
+from ecgscroll.evaluation.config import Limits
 from ecgscroll.evaluation.comparison_table import comparison_grids, left_out_sentence
 from ecgscroll.evaluation.layout import Grid, comma_separated, markdown
 from ecgscroll.evaluation.loading import load_runs
@@ -106,6 +107,15 @@ def test_what_differs_besides_the_agent_is_said(finished, copied):
         "version",
         "The",
     ]
+
+
+def test_other_limits_rollouts_and_recordings_are_said(finished, copied):
+    a, b = load_runs([finished.path, copied])
+    b = replace(b, config=replace(b.config, limits=Limits(tokens=9), rollouts=2, recordings="x"))
+    tokens, rollouts, files = compare(a, b)["warnings"]
+    assert tokens == f"limits.tokens differs: none in {a.name}, 9 in {b.name}."
+    assert rollouts.startswith("rollouts differs: 1 in")
+    assert files == "The headers or file sizes of the recordings differ between the runs."
 
 
 @pytest.mark.parametrize(
