@@ -137,6 +137,7 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path):
     program.write_text(script)
     parent = subprocess.Popen([sys.executable, program, str(Path(__file__).parent), log])
     while not log.exists():
+        assert parent.poll() is None
         time.sleep(0.05)
     parent.kill()
     parent.wait()
