@@ -24,7 +24,7 @@ from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.config import Limits, RunConfig, data_digest
 from ecgscroll.evaluation.folder import RunFolder
 from ecgscroll.evaluation.provenance import recordings_digest
-from ecgscroll.evaluation.run import Carrying, evaluate
+from ecgscroll.evaluation.run import Execution, evaluate
 from ecgscroll.evaluation.run import Progress as Told
 from ecgscroll.evaluation.selection import find_data, read_ids, select
 from ecgscroll.evaluation.spending import RunLimits
@@ -101,7 +101,7 @@ def run(
         data=data_digest({one.id: one.truth.digest() for one in chosen if one.truth}),
         recordings=recordings_digest(chosen),
     )
-    how = Carrying(workers, concurrency, engine, RunLimits(max_run_tokens, max_run_cost))
+    how = Execution(workers, concurrency, engine, RunLimits(max_run_tokens, max_run_cost))
     total = len(config.trials())
     with _interruptible(say, out), _stdout_kept(), _progress(say, total) as told:
         summary = evaluate(config, chosen, folder, RunFolder(out), how, told)

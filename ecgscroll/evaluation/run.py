@@ -30,7 +30,7 @@ Engine = Literal["pool", "ray"]
 
 
 @dataclass(frozen=True)
-class Carrying:
+class Execution:
     """How a run is carried out; the results do not depend on it.
 
     Parameters
@@ -51,12 +51,15 @@ class Carrying:
     limits: RunLimits = field(default_factory=RunLimits)
 
 
+ALONE = Execution()
+
+
 def evaluate(
     config: RunConfig,
     instances: Sequence[Instance],
     data: Path,
     folder: RunFolder,
-    carrying: Carrying | int = 1,
+    execution: Execution = ALONE,
     progress: Progress = lambda name, finished: None,
 ) -> dict[str, Any]:
     """Play what has not been played yet, and return the summary over everything.
@@ -74,8 +77,8 @@ def evaluate(
         Folder of the recordings.
     folder
         Where everything is kept.
-    carrying
-        How; a number is that of the workers.
+    execution
+        How; by default one episode after another in this process.
     progress
         Told of every episode that ends.
 
@@ -85,13 +88,12 @@ def evaluate(
         If the folder holds another run or is in use, or the policy takes no such options.
     """
     by_id = {instance.id: instance for instance in instances}
-    how = Carrying(workers=carrying) if isinstance(carrying, int) else carrying
     with folder.locked():
         folder.begin(config, provenance(data))
         folder.sweep()
         player = MakePlayer(config, folder.stored()["digest"], by_id, data, folder.path)
         try:
-            _play_rest(player, folder, how, progress)
+            _play_rest(player, folder, execution, progress)
         finally:
             outcomes = read_outcomes(folder)
             write_rows(folder.results, (outcome.row for outcome in outcomes))
@@ -102,7 +104,7 @@ def evaluate(
     return summary
 
 
-def _play_rest(player: MakePlayer, folder: RunFolder, how: Carrying, progress: Progress) -> None:
+def _play_rest(player: MakePlayer, folder: RunFolder, how: Execution, progress: Progress) -> None:
     """Play the episodes without a good row, as far as the run's limits allow."""
     trials = player.config.trials()
     rest = [trial for trial in trials if not _good(folder, trial)]

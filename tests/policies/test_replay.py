@@ -16,7 +16,7 @@ from ecgscroll.evaluation.selection import select
 from ecgscroll.policy import fingerprint
 from policies.replay import Replay, Script
 
-VARYING = {"policy"}
+VARYING = {"policy", "usage"}
 
 
 def run(data, out, policy, **options):

@@ -10,7 +10,7 @@ from policies_fakes import annotations_of
 from ecgscroll.evaluation.config import RunConfig, data_digest
 from ecgscroll.evaluation.folder import RunFolder
 from ecgscroll.evaluation.outcome import read_outcomes
-from ecgscroll.evaluation.run import evaluate
+from ecgscroll.evaluation.run import Execution, evaluate
 from ecgscroll.evaluation.selection import select
 from ecgscroll.scoring.verifiers import verify
 
@@ -44,7 +44,7 @@ def played(annotations, tmp_path_factory):
         data=data_digest({one.id: one.truth.digest() for one in chosen}),
     )
     folder = RunFolder(tmp_path_factory.mktemp("run"))
-    return evaluate(config, chosen, annotations, folder, workers=2), folder
+    return evaluate(config, chosen, annotations, folder, Execution(2)), folder
 
 
 @pytest.mark.parametrize(("task", "n", "mean"), [(k, *v) for k, v in EXPECTED.items()])

@@ -4,7 +4,7 @@ import pytest
 
 from ecgscroll.evaluation.config import RunConfig, data_digest
 from ecgscroll.evaluation.folder import RunFolder
-from ecgscroll.evaluation.run import evaluate
+from ecgscroll.evaluation.run import Execution, evaluate
 from ecgscroll.evaluation.selection import select
 from ecgscroll.synth import RecordPlan, preset, write_database
 
@@ -50,7 +50,7 @@ def play(recordings, chosen, configure):
 
     def run(path, workers=1, instances=chosen, **changes):
         config = configure(instances, **changes)
-        return evaluate(config, instances, recordings, RunFolder(path), workers)
+        return evaluate(config, instances, recordings, RunFolder(path), Execution(workers))
 
     return run
 

@@ -9,7 +9,7 @@ import pytest
 
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.folder import RunFolder, read_rows
-from ecgscroll.evaluation.run import Carrying, evaluate
+from ecgscroll.evaluation.run import ALONE, Execution, evaluate
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.slow
@@ -54,23 +54,23 @@ def test_a_worker_killed_half_way_costs_nothing(tmp_path, carry, chosen):
         "options": {"at": chosen[3].id, "struck": str(struck)},
         "rollouts": 2,
     }
-    carry(tmp_path / "ray", Carrying(2, engine="ray"), **run)
+    carry(tmp_path / "ray", Execution(2, engine="ray"), **run)
     assert struck.exists()
-    carry(tmp_path / "pool", Carrying(2), **run)
+    carry(tmp_path / "pool", Execution(2), **run)
     assert contents(tmp_path / "ray") == contents(tmp_path / "pool")
     assert all(row["error"] is None for row in read_rows(tmp_path / "ray" / "results.jsonl"))
 
 
 def test_it_goes_on_with_a_run_of_the_pool_several_at_once(tmp_path, carry, finished, chosen):
-    carry(tmp_path, Carrying(1))
+    carry(tmp_path, ALONE)
     for one in chosen[1:]:
         RunFolder(tmp_path).episode_path(one.id).unlink()
-    carry(tmp_path, Carrying(2, concurrency=2, engine="ray"))
+    carry(tmp_path, Execution(2, concurrency=2, engine="ray"))
     assert contents(tmp_path) == contents(finished.path)
 
 
 def test_an_episode_that_ends_three_workers_is_an_error(tmp_path, carry, chosen):
-    how = Carrying(2, engine="ray")
+    how = Execution(2, engine="ray")
     carry(tmp_path, how, policy=f"{FAKES}:Fatal", options={"at": chosen[0].id})
     errors = [row["error"] for row in read_rows(tmp_path / "results.jsonl") if row["error"]]
     assert errors == ["The worker that played this episode ended."]
@@ -78,4 +78,4 @@ def test_an_episode_that_ends_three_workers_is_an_error(tmp_path, carry, chosen)
 
 def test_a_refusal_in_a_worker_is_the_users_mistake(tmp_path, carry):
     with pytest.raises(ConfigError, match="no profile 'strict'"):
-        carry(tmp_path, Carrying(2, engine="ray"), options={"profile": "strict"})
+        carry(tmp_path, Execution(2, engine="ray"), options={"profile": "strict"})

@@ -9,7 +9,7 @@ import pytest
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.config import Limits, Trial
 from ecgscroll.evaluation.folder import RunFolder, read_rows
-from ecgscroll.evaluation.run import Carrying, evaluate
+from ecgscroll.evaluation.run import ALONE, Execution, evaluate
 from ecgscroll.evaluation.spending import RunLimits
 
 FAKES = "evaluation_fakes"
@@ -21,7 +21,7 @@ KEPT = ("results.jsonl", "summary.json", "config.json")
 def carry(recordings, chosen, configure):
     """Run a talking policy into a folder in some way; returns the summary."""
 
-    def run(path, how=1, instances=chosen, policy=TALKER, **changes):
+    def run(path, how=ALONE, instances=chosen, policy=TALKER, **changes):
         config = configure(instances, policy=policy, **changes)
         return evaluate(config, instances, recordings, RunFolder(path), how)
 
@@ -95,7 +95,7 @@ def test_a_limit_on_cost_needs_a_price(tmp_path, carry, chosen):
     carry(tmp_path, instances=chosen[:1], limits=Limits(cost=1.0), options={"price": None})
     (row,) = read_rows(tmp_path / "results.jsonl")
     assert "No price is known" in row["error"]
-    how = Carrying(limits=RunLimits(cost=1.0))
+    how = Execution(limits=RunLimits(cost=1.0))
     with pytest.raises(ConfigError, match="No price is known"):
         carry(tmp_path / "run", how, instances=chosen[:1], options={"price": None})
 
@@ -109,7 +109,7 @@ def test_the_runs_limit_stops_it_and_a_higher_one_goes_on(tmp_path, carry, worke
     )
     played = []
     for share in (0.0, 0.5, 1.0):
-        how = Carrying(workers, limits=RunLimits(tokens=int(total * share)))
+        how = Execution(workers, limits=RunLimits(tokens=int(total * share)))
         played.append(carry(tmp_path / "run", how)["episodes"])
     assert played[0] == 0
     assert played == sorted(set(played))
@@ -126,7 +126,9 @@ def test_failed_episodes_count_against_the_runs_limit(tmp_path, carry, chosen):
 def test_episodes_at_once_change_nothing(tmp_path, carry, workers, concurrency):
     for policy in ("rule", TALKER):
         carry(tmp_path / policy / "one", policy=policy, rollouts=2)
-        carry(tmp_path / policy / "more", Carrying(workers, concurrency), policy=policy, rollouts=2)
+        carry(
+            tmp_path / policy / "more", Execution(workers, concurrency), policy=policy, rollouts=2
+        )
         one, more = (contents(tmp_path / policy / name) for name in ("one", "more"))
         assert one == more
 
@@ -135,7 +137,7 @@ def test_an_agent_with_a_model_is_the_same_alone_and_beside_others(tmp_path, car
     """The oracle's back end is one object for all threads of a process."""
     changes = {"policy": "judge", "options": {"backend": "oracle"}}
     carry(tmp_path / "one", **changes)
-    carry(tmp_path / "more", Carrying(1, 3), **changes)
+    carry(tmp_path / "more", Execution(1, 3), **changes)
     assert contents(tmp_path / "one") == contents(tmp_path / "more")
     rows = read_rows(tmp_path / "one" / "results.jsonl")
     assert all(row["error"] is None and row["usage"]["requests"] > 0 for row in rows)
