@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from ecgscroll.cli.main import app
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.evaluation.comparison import compare, compare_task
-from ecgscroll.evaluation.config import Limits
 from ecgscroll.evaluation.comparison_table import comparison_grids, left_out_sentence
+from ecgscroll.evaluation.config import Limits
 from ecgscroll.evaluation.layout import Grid, comma_separated, markdown
 from ecgscroll.evaluation.loading import load_runs
 

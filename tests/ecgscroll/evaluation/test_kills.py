@@ -68,7 +68,7 @@ def test_killed_five_times_a_run_ends_as_one_left_alone(tmp_path, recordings, ch
         kill_after_some(process, killed.path, rng, whole_group=turn % 3 > 0)
     last = start(killed.path, recordings, rollouts, concurrency=2)
     assert last.wait(timeout=120) == 0, last.stderr.read().decode()
-    evaluate(config, chosen, recordings, whole, Execution(2))
+    evaluate(config, chosen, recordings, whole, Execution(concurrency=8))
     assert killed.results.read_bytes() == whole.results.read_bytes()
     assert transcripts(killed) == transcripts(whole)
     assert len(read_rows(killed.results)) == len(chosen) * rollouts
