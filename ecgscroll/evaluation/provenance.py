@@ -18,7 +18,7 @@ from ecgscroll.records.databases import get_card, locate
 from ecgscroll.records.wfdb_header import MAX_HEADER_BYTES, parse_header
 from ecgscroll.records.wfdb_segment import NO_FILE
 
-_ALWAYS = ("gymnasium", "numpy", "scipy", "wfdb")
+_ALWAYS = ("gymnasium", "numba", "numpy", "scipy", "wfdb")
 _WHERE_IMPORTED = ("openai", "peft", "ray", "torch", "transformers")
 
 

@@ -48,7 +48,7 @@ def test_the_data_digest_depends_on_truths_and_not_on_order():
 def test_provenance_names_versions():
     found = provenance(None)
     assert found["data"] is None
-    assert set(found["packages"]) >= {"gymnasium", "numpy", "scipy", "wfdb"}
+    assert set(found["packages"]) >= {"gymnasium", "numba", "numpy", "scipy", "wfdb"}
 
 
 def test_nested_differences_are_named_by_their_path():
