@@ -11,7 +11,8 @@ a tall ectopic beat does not hide the beats behind it. A segment may have holes:
 in one.
 
 Known failures: ventricular flutter (its waves are counted as beats), a P or T wave as steep as half
-the QRS complex, muscle noise of QRS size.
+the QRS complex; noise of QRS size, of 0.5 to 10 Hz, in every lead at once is taken for beats here
+and there.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from ecgscroll.signals import detector_kernels as kernels
 from ecgscroll.signals.detector_kernels import REFRACTORY_S
+from ecgscroll.signals.leads import LeadPeaks, contrast, spread, together
 from ecgscroll.signals.quality import HIDES_BEAT_S, filled, long_runs
 
 SLOWER_S, FASTER_S = 0.108, 0.025
@@ -41,6 +43,12 @@ CLEAR = 3.5
 White noise has 2.2 to 2.7, mains 1 to 1.6, a rate of 240 per minute 5.4, every minute of mitdb 8 or
 more but for one of ventricular flutter.
 """
+CLEAR_HERE = 3.3
+"""The same over 10 s anywhere in the segment; what is under it is a lead without an ECG."""
+DOUBT, ALIKE, FAR, EARLY = 20.0, (0.6, 1.7), 0.3, 0.7
+"""One lead is believed alone where that ratio is 20 or more all over the segment, no beat's energy
+is unlike the median one (0.6 to 1.7 times it), no other peak is over 0.3 of it, and no interval
+under 0.7 of the median. Chosen on mitdb DS1: with noise added a second lead gains nothing there."""
 EDGE_S = 0.05
 """An R peak needs this much signal after it; nearer to the segment's end it is not yet told."""
 MIN_SEGMENT_S = 0.5
@@ -68,22 +76,24 @@ def detect(signal: NDArray[np.float32], valid: NDArray[np.bool_], fs: float) -> 
 
     Notes
     -----
-    The first lead with 90 % of its samples valid (else the one with most) is read; in its holes the
-    next lead that has signal stands in. A lead in which no complex stands out counts as a hole.
+    The first lead with 90 % of its samples valid (else the one with most) is read. Where it has
+    holes, or its complexes do not stand out well, the next lead in which some do decides with it
+    (:mod:`ecgscroll.signals.leads`); the others stand in where neither has signal. Where no complex
+    stands out of a lead, it counts as a hole.
     """
     n = signal.shape[1]
     hole = np.ones(n, dtype=bool)
-    found: list[NDArray[np.int64]] = []
+    heard: list[LeadPeaks] = []
     if n >= MIN_SEGMENT_S * fs:
         for lead in lead_order(valid):
-            if not hole.any():
+            if heard and not hole.any() and (len(heard) > 1 or heard[0].clear):
                 break
-            peaks = detect_lead(signal[lead], valid[lead], fs)
-            if peaks is None:
-                continue
-            found.append(peaks[hole[peaks]])
-            hole = long_runs(hole & ~valid[lead], round(HIDES_BEAT_S * fs))
-    sample = _apart(np.sort(np.concatenate(found)), fs) if found else np.empty(0, np.int64)
+            peaks = read_lead(signal[lead], valid[lead], fs)
+            if peaks is not None:
+                heard.append(peaks)
+                hole = long_runs(hole & ~peaks.full(n), round(HIDES_BEAT_S * fs))
+    sample = _apart(together(heard, fs), fs)
+    sample = sample[~hole[sample]]
     return Detection(sample, _after_gap(sample, hole))
 
 
@@ -98,6 +108,12 @@ def detect_lead(
     lead: NDArray[np.float32], valid: NDArray[np.bool_], fs: float
 ) -> NDArray[np.int64] | None:
     """R peaks (sample numbers) of one (n,) lead; ``None`` if nothing in it stands out."""
+    peaks = read_lead(lead, valid, fs)
+    return None if peaks is None else _apart(peaks.sample, fs)
+
+
+def read_lead(lead: NDArray[np.float32], valid: NDArray[np.bool_], fs: float) -> LeadPeaks | None:
+    """What one (n,) lead shows; ``None`` if nothing in it stands out."""
     factor = max(1, int(fs // SLOW_HZ))
     rate = fs / factor
     signal, valid = kernels.slowed(filled(lead, valid), valid, factor)
@@ -115,7 +131,36 @@ def detect_lead(
     chosen = kernels.beats_among(candidates, energy[candidates], level, noise, least, rate)
     refined = kernels.extrema(band, candidates[chosen], round(0.08 * rate))
     sample = np.rint((refined + 0.5) * factor - 0.5).astype(np.int64)
-    return _apart(sample[sample < len(lead) - EDGE_S * fs], fs)
+    at, clear = candidates[chosen], contrast(energy, rate)
+    valid = valid & spread(clear, np.log(CLEAR_HERE), len(energy), rate)
+    kept = (sample < len(lead) - EDGE_S * fs) & valid[at]
+    return LeadPeaks(
+        sample[kept],
+        at[kept],
+        band,
+        energy,
+        valid,
+        factor,
+        rate,
+        clear,
+        clear=bool(valid.all()) and _sure(clear, candidates, energy[candidates], chosen),
+    )
+
+
+def _sure(
+    clear: NDArray[np.float64],
+    at: NDArray[np.int64],
+    height: NDArray[np.float64],
+    beats: NDArray[np.int64],
+) -> bool:
+    """Whether beats are told beyond doubt: alike, none early, far above every other peak."""
+    taken, gaps = height[beats], np.diff(at[beats])
+    usual = np.median(taken)
+    other = height.copy()
+    other[beats] = 0.0
+    alike = taken.min() > ALIKE[0] * usual and taken.max() < ALIKE[1] * usual
+    early = len(gaps) > 0 and gaps.min() < EARLY * np.median(gaps)
+    return bool(clear.min() >= np.log(DOUBT) and alike and not early and other.max() < FAR * usual)
 
 
 def _filtered(signal: NDArray[np.float64], fs: float) -> NDArray[np.float64]:

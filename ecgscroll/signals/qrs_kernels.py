@@ -202,18 +202,16 @@ def levels_after(
 
 @compiled
 def heights_within(x: Any, onset: Any, end: Any) -> Any:
-    """(n, L) highest less lowest value from onset to end; NaN for a beat with one missing."""
+    """(n, L) highest less lowest value from onset to end; NaN where one is missing."""
     n, n_leads, _ = x.shape
     size = np.empty((n, n_leads), np.float32)
     for beat in range(n):
-        whole = True
         for lead in range(n_leads):
+            whole = True
             high = low = x[beat, lead, onset[beat]]
             for k in range(onset[beat], end[beat] + 1):
                 value = x[beat, lead, k]
                 whole &= math.isfinite(value)
                 high, low = max(high, value), min(low, value)
-            size[beat, lead] = high - low
-        if not whole:
-            size[beat] = np.nan
+            size[beat, lead] = high - low if whole else np.nan
     return size

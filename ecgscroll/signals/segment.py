@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecgscroll.signals import qrs
+from ecgscroll.signals.artefacts import clipped, without_spikes
 from ecgscroll.signals.beats import Beats
 from ecgscroll.signals.detector import Detection, detect
 from ecgscroll.signals.ectopy import ectopy_features, is_ectopic
@@ -83,7 +84,7 @@ def _detected(
 ) -> tuple[NDArray[np.float64], Detection, NDArray[np.float32], NDArray[np.bool_], float]:
     """Times (s) and samples of the beats; the signal they were found in, validity and rate."""
     factor = int(fs // 300) if fs > MAX_FS else 1
-    signal, fs_used = averaged_down(signal, factor), fs / factor
+    signal, fs_used = averaged_down(without_spikes(signal, fs), factor), fs / factor
     valid = valid_samples(signal, fs_used)
     found = detect(signal, valid, fs_used)
     time = np.asarray((origin + found.sample * factor + (factor - 1) / 2) / fs, dtype=np.float64)
@@ -93,6 +94,9 @@ def _detected(
 def cut_segment(signal: NDArray[np.float32], fs: float, origin: int) -> CutBeats:
     """Find the beats of a segment, cut them out and bound their QRS complexes."""
     time, found, signal, valid, fs_used = _detected(signal, fs, origin)
+    off = clipped(signal)
+    if off is not None:  # a wave cut off tells when it comes, but nothing can be measured on it
+        valid = valid & ~off
     windows = without_noise(cut(signal, valid, fs_used, found.sample, found.after_gap))
     steady = steadied(windows)
     complexes = qrs.bound(steady)

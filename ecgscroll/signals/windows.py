@@ -18,6 +18,8 @@ AFTER = 180
 """Grid points after it (720 ms)."""
 MAX_NOISE = 0.22
 """Most noise in a lead that is measured; pure noise has 0.29, 99 % of mitdb's minutes under 0.2."""
+MIN_QRS_MV = 0.03
+"""Least swing within 100 ms of R of a beat that a lead shows; less is a lead off or mains alone."""
 FULL_TRUST, LITTLE_TRUST = 0.10, 0.16
 """Noise up to which a lead counts fully beside a cleaner one, and from which it does not count."""
 SMOOTH_S = 0.02
@@ -77,7 +79,12 @@ def noise_of(x: Array) -> Array:
 
 
 def without_noise(windows: Windows) -> Windows:
-    """Blank the leads whose QRS complexes do not stand out, so that nothing is measured there."""
+    """Blank what no complex stands out of, so that nothing is measured there.
+
+    That is a lead full of noise, and a beat where a lead does not move while another shows it.
+    """
+    near = windows.x[:, :, BEFORE - 25 : BEFORE + 25]
+    windows.x[near.max(axis=2) - near.min(axis=2) < MIN_QRS_MV] = np.nan
     noisy = windows.noise > MAX_NOISE
     if noisy.any():
         windows.x[:, noisy] = np.nan
