@@ -18,6 +18,7 @@ from typing import Any
 import fibrillation
 import ischemia
 import numpy as np
+import stress
 import yaml
 from delineation import manual_marks
 from numpy.typing import NDArray
@@ -158,6 +159,7 @@ def main() -> None:
     table = Table("what", "on", "", " ", "note", title="Accuracy of the signal tools")
     if (data / "mitdb").is_dir():
         qrs_and_pvc(data, table)
+        stress.add_rows(records(data, "mitdb"), table)
     atrial_fibrillation(data, table)
     if (data / "qtdb").is_dir():
         manual_marks(data, table)
