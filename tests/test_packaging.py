@@ -20,11 +20,12 @@ HEAVY = ("torch", "transformers", "trl", "lightning", "matplotlib", "pandas", "w
 
 
 def run(*command: str | Path, cwd: Path, **environ: str) -> str:
-    """Standard output of a command that must succeed."""
+    """Standard output of a command that must succeed, with nothing of this process on its path."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
-        env={**os.environ, **environ},
+        env={**inherited, **environ},
         capture_output=True,
         text=True,
         timeout=280,
