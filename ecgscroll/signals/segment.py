@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecgscroll.signals import qrs
-from ecgscroll.signals.artefacts import clipped, without_spikes
+from ecgscroll.signals.artefacts import clipped, spikes_of, stimulus_before, without_spikes
 from ecgscroll.signals.beats import Beats
 from ecgscroll.signals.detector import Detection, detect
 from ecgscroll.signals.ectopy import ectopy_features, is_ectopic
@@ -24,6 +24,7 @@ Detail = Literal["times", "complexes", "waves"]
 DETAILS: tuple[Detail, ...] = get_args(Detail)
 """What is told of beats, each with what stands before it: time and gap; QRS, ST level and ectopy;
 P, T and QT. A seventh of the work is spent on the last, nine tenths on the last two."""
+Float = NDArray[np.float64]
 MAX_FS = 500.0
 """Faster signals are averaged down to between 300 Hz and this: no wave of the ECG needs more."""
 
@@ -36,11 +37,13 @@ noise, from which no bound is told: there the s.d. of the T end's error exceeds 
 class CutBeats:
     """Beats found and cut out: (n,) times (s) and gaps, windows, QRS bounds, baseline drift.
 
+    Marks lie against R, which comes ``r_ms`` after the time: above 0 in a paced beat.
     ``steady`` holds the windows with noise averaged out, in which the waves are bounded; ``y`` is
     the windows' own signal above the baseline, (n, L, W) millivolts.
     """
 
-    time: NDArray[np.float64]
+    time: Float
+    r_ms: Float
     after_gap: NDArray[np.bool_]
     windows: Windows
     steady: Windows
@@ -72,7 +75,7 @@ def analyse(
         What to measure; the rest is NaN or False.
     """
     if detail == "times":
-        time, found, *_ = _detected(signal, fs, origin)
+        time, _, found, *_ = _detected(signal, fs, origin)
         beats = Beats.from_times(time, source="detected", leads=leads)
         return replace(beats, after_gap=found.after_gap, ectopic=np.zeros(len(time), dtype=bool))
     cut = cut_segment(signal, fs, origin)
@@ -81,19 +84,21 @@ def analyse(
 
 def _detected(
     signal: NDArray[np.float32], fs: float, origin: int
-) -> tuple[NDArray[np.float64], Detection, NDArray[np.float32], NDArray[np.bool_], float]:
-    """Times (s) and samples of the beats; the signal they were found in, validity and rate."""
+) -> tuple[Float, Float, Detection, NDArray[np.float32], NDArray[np.bool_], float]:
+    """Times of the beats and from there to R (s); samples; the signal, validity and rate used."""
     factor = int(fs // 300) if fs > MAX_FS else 1
-    signal, fs_used = averaged_down(without_spikes(signal, fs), factor), fs / factor
+    spikes = spikes_of(signal, fs)
+    signal, fs_used = averaged_down(without_spikes(signal, fs, spikes), factor), fs / factor
     valid = valid_samples(signal, fs_used)
     found = detect(signal, valid, fs_used)
-    time = np.asarray((origin + found.sample * factor + (factor - 1) / 2) / fs, dtype=np.float64)
-    return time, found, signal, valid, fs_used
+    peak: Float = found.sample * factor + (factor - 1) / 2
+    time = np.asarray((origin + stimulus_before(peak, spikes, fs)) / fs, dtype=np.float64)
+    return time, (origin + peak) / fs - time, found, signal, valid, fs_used
 
 
 def cut_segment(signal: NDArray[np.float32], fs: float, origin: int) -> CutBeats:
     """Find the beats of a segment, cut them out and bound their QRS complexes."""
-    time, found, signal, valid, fs_used = _detected(signal, fs, origin)
+    time, to_r, found, signal, valid, fs_used = _detected(signal, fs, origin)
     off = clipped(signal)
     if off is not None:  # a wave cut off tells when it comes, but nothing can be measured on it
         valid = valid & ~off
@@ -102,7 +107,7 @@ def cut_segment(signal: NDArray[np.float32], fs: float, origin: int) -> CutBeats
     complexes = qrs.bound(steady)
     drift = qrs.baseline_drift(windows, complexes.baseline)
     y = above_baseline(windows, complexes, drift)
-    return CutBeats(time, found.after_gap, windows, steady, complexes, drift, y)
+    return CutBeats(time, to_r * 1000, found.after_gap, windows, steady, complexes, drift, y)
 
 
 def measure(beats: CutBeats, leads: tuple[str, ...], *, waves: bool = True) -> Beats:
@@ -118,8 +123,8 @@ def measure(beats: CutBeats, leads: tuple[str, ...], *, waves: bool = True) -> B
         source="detected",
         leads=leads,
         time=beats.time,
-        **_marks(complexes, p, t, bounded=windows.noise.min() <= MAX_BOUNDED_NOISE),
-        p_ms=p.peak_ms.astype(np.float32),
+        **_marks(complexes, p, t, beats.r_ms, bounded=windows.noise.min() <= MAX_BOUNDED_NOISE),
+        p_ms=(p.peak_ms + beats.r_ms).astype(np.float32),
         p_amp=p.amplitude,
         p_present=p.present,
         qrs_amp=qrs.amplitude(windows, complexes),
@@ -145,16 +150,16 @@ def _unmeasured(n: int, n_leads: int) -> tuple[TWaves, PWaves]:
 
 
 def _marks(
-    complexes: qrs.Complexes, p: PWaves, t: TWaves, *, bounded: bool
+    complexes: qrs.Complexes, p: PWaves, t: TWaves, r_ms: Float, *, bounded: bool
 ) -> dict[str, NDArray[Any]]:
-    """Marks of every beat against R and the intervals between them, milliseconds."""
+    """Marks of every beat against its time and the intervals between them, milliseconds."""
     on, off = complexes.on_ms, complexes.off_ms
     found: dict[str, NDArray[Any]] = {"qrs_ms": _interval(on, off, least=20.0, most=400.0)}
     found["pr_ms"] = _interval(p.on_ms, on, least=40.0, most=480.0)
     found["qt_ms"] = _interval(on, t.off_ms, least=200.0, most=720.0)
     marks = {"p_on_ms": p.on_ms, "p_off_ms": p.off_ms, "qrs_on_ms": on, "qrs_off_ms": off}
     marks |= {"t_peak_ms": t.peak_ms, "t_off_ms": t.off_ms}
-    found |= {name: mark.astype(np.float16) for name, mark in marks.items()}
+    found |= {name: (mark + r_ms).astype(np.float16) for name, mark in marks.items()}
     if not bounded:
         for values in found.values():
             values[:] = np.nan

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from signals_fakes import beat_times, fake_ecg
 
-from ecgscroll.signals.artefacts import clipped, without_spikes
+from ecgscroll.signals.artefacts import clipped, stimulus_before, without_spikes
+from ecgscroll.signals.segment import analyse
 
 
 @pytest.mark.parametrize("fs", [250.0, 360.0, 500.0, 1000.0])
@@ -42,3 +43,30 @@ def test_a_flat_or_lost_lead_is_not_clipped():
     x = np.zeros((2, 1000), dtype=np.float32)
     x[1] = np.nan
     assert clipped(x) is None
+
+
+def test_a_paced_beat_is_timed_by_its_spike_and_its_marks_with_it():
+    fs, r = 360.0, beat_times(30)
+    x = fake_ecg(r, 30, fs)
+    plain = analyse(x, fs, ("I", "II"), 0)
+    spikes = np.rint((r - 0.06) * fs).astype(int)
+    spiked = x.copy()
+    spiked[:, spikes] += 4.0
+    paced = analyse(spiked, fs, ("I", "II"), 0)
+    assert len(paced.time) == len(plain.time)
+    assert np.abs(paced.time - plain.time + 0.06).max() < 0.01
+    onset = paced.time * 1000 + paced.qrs_on_ms
+    assert np.nanmedian(np.abs(onset - plain.time * 1000 - plain.qrs_on_ms)) < 12
+
+
+def test_only_spikes_that_beats_follow_time_them():
+    beats = np.arange(200.0, 4000.0, 300.0)
+    every = (beats - 20).astype(int)
+    assert stimulus_before(beats, [every[:4], every[4:]], 360.0).tolist() == every.tolist()
+    atrial = [np.concatenate([every - 60, every])]
+    assert stimulus_before(beats, atrial, 360.0).tolist() == every.tolist()
+    half = stimulus_before(beats, [every[::2]], 360.0)
+    assert half.tolist() == np.where(np.arange(len(beats)) % 2, beats, every).tolist()
+    for loose in (every[:4], np.arange(100, 4000, 37), every - 60):
+        assert stimulus_before(beats, [loose], 360.0) is beats
+    assert stimulus_before(beats, [], 360.0) is beats
