@@ -91,7 +91,7 @@ def _detected(
     signal, fs_used = averaged_down(without_spikes(signal, fs, spikes), factor), fs / factor
     valid = valid_samples(signal, fs_used)
     found = detect(signal, valid, fs_used)
-    peak: Float = found.sample * factor + (factor - 1) / 2
+    peak = np.asarray(found.sample * factor + (factor - 1) / 2, dtype=np.float64)
     time = np.asarray((origin + stimulus_before(peak, spikes, fs)) / fs, dtype=np.float64)
     return time, (origin + peak) / fs - time, found, signal, valid, fs_used
 
