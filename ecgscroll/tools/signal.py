@@ -40,7 +40,8 @@ NOT_MEASURED = "no beat of the window could be measured"
 def get_rate_rhythm(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
     """Heart rate and R-R statistics; intervals that artefacts made are left out and counted.
 
-    ``rr_irregularity`` is the coefficient of variation, ``rr_excluded`` the number left out;
+    ``rr_irregularity`` is the coefficient of variation, ``rr_step_frac`` the median step from one
+    interval to the next over the mean, ``rr_excluded`` the number left out;
     ``pauses`` are the bounds (s) of intervals of 2 s or more (:func:`ecgscroll.signals.rr.pauses`).
     """
     beats = beats.between(t0, t1)
@@ -52,6 +53,7 @@ def get_rate_rhythm(beats: Beats, t0: float, t1: float, per_beat: bool = False) 
         "rr_mean_ms": mean,
         "rr_sd_ms": milliseconds(ms.std() if len(ms) > 1 else np.nan),
         "rr_irregularity": ratio(rr.variation(ms)),
+        "rr_step_frac": ratio(rr.step_fraction(found)),
         "rr_min_ms": milliseconds(ms.min()),
         "rr_max_ms": milliseconds(ms.max()),
         "rr_excluded": found.excluded,

@@ -1,0 +1,150 @@
+"""Fibrillation with a label to ask: skim, ask, bound what is mixed, write.
+
+Windows lie on a grid of 100, 10 and 2 s, so where to look next follows from where one is. The label
+says which share of a window is fibrillation. If a mixed window holds one boundary, the share tells
+where it lies; the part before it is asked once more, and if it is pure the boundary stands. If not,
+the window is walked in steps of the next grid. Each pure stretch is written as it is found;
+touching findings are one interval in the answer.
+"""
+
+from __future__ import annotations
+
+from policies.expert.view import Call, Turn, View, finish, measure, onward, same, skim, write
+
+TOOL = "classify_rhythm"
+SKIM_S = 100.0
+GRID = (100.0, 10.0, 2.0)
+NONE, ALL = 0.004, 0.996
+"""Shares that count as none and all of a window on the grid."""
+CHECKED = 0.03
+"""Share of the other rhythm that a checked stretch may hold."""
+
+
+def plan(view: View) -> Call:
+    """Return the next call."""
+    last = view.last
+    if last is None:
+        return skim(SKIM_S)
+    if last.name == "skim":
+        return measure(TOOL, last.t0, last.t1)
+    if last.name == "write":
+        if view.task == "change_detection":
+            return finish()
+        return _go_on(view, _done_at(view))
+    return _judged(view, last)
+
+
+def _judged(view: View, asked: Turn) -> Call:
+    """What follows from a label: a finding, a question, or the next window."""
+    share = _share(asked)
+    parent = _checked_of(view)
+    if parent is not None:
+        inside = _inside(view, parent.t0)
+        if inside and share >= 1 - CHECKED:
+            return write(parent.t0, asked.t1)
+        if not inside and share <= CHECKED:
+            return write(asked.t1, parent.t1)
+        return measure(TOOL, parent.t0, parent.t0 + _finer(parent.width))
+    if share <= NONE:
+        return _go_on(view, asked.t1)
+    if share >= ALL:
+        return write(asked.t0, asked.t1)
+    boundary = _boundary(view, asked)
+    if asked.width <= GRID[-1] + 1e-6:
+        return write(asked.t0, boundary) if _inside(view, asked.t0) else write(boundary, asked.t1)
+    return measure(TOOL, asked.t0, boundary)
+
+
+def _share(turn: Turn) -> float:
+    return float(turn.result.get("af_frac") or 0.0)
+
+
+def _boundary(view: View, asked: Turn) -> float:
+    """Where the rhythm changes if it changes once: where fibrillation ends if it was on, or begins."""
+    length = _share(asked) * asked.width
+    place = asked.t0 + length if _inside(view, asked.t0) else asked.t1 - length
+    return min(max(round(place, 1), asked.t0 + 0.1), asked.t1 - 0.1)
+
+
+def _inside(view: View, t: float) -> bool:
+    """Whether fibrillation runs up to ``t``: the newest finding ends there."""
+    written = view.back("write")
+    return written is not None and same(written.t1, t)
+
+
+def _checked_of(view: View) -> Turn | None:
+    """The mixed window whose supposed boundary the last question checked, if it did."""
+    if len(view.turns) < 2:
+        return None
+    parent, asked = view.turns[-2], view.turns[-1]
+    if parent.name != "measure" or asked.name != "measure" or not NONE < _share(parent) < ALL:
+        return None
+    ends = same(parent.t0, asked.t0) and same(asked.t1, _boundary(view, parent))
+    return parent if ends else None
+
+
+def _done_at(view: View) -> float:
+    """How far the recording is known after a finding: the end of the window that it settled."""
+    settled = View(view.task, view.cursor, view.total, view.turns[:-1])
+    last = settled.last
+    if last is None or last.name != "measure":
+        return view.turns[-1].t1
+    parent = _checked_of(settled)
+    return last.t1 if parent is None else parent.t1
+
+
+def _go_on(view: View, t: float) -> Call:
+    """Ask about the widest window of the grid that begins at ``t`` and has elapsed, or skim on."""
+    call = onward(view, t, SKIM_S)
+    if call is not None:
+        return call
+    for width in GRID:
+        if same(t / width, round(t / width)) and t + width <= view.cursor + 1e-6:
+            return measure(TOOL, t, t + width)
+    return measure(TOOL, t, min(view.cursor, t + _to_grid(t)))
+
+
+def _to_grid(t: float) -> float:
+    """Seconds to the next multiple of 10 s."""
+    return GRID[1] - t % GRID[1]
+
+
+def _finer(width: float) -> float:
+    """The next grid below a window."""
+    return next((step for step in GRID[1:] if step < width - 1e-6), GRID[-1])
+
+
+RR_TOOL = "get_rate_rhythm"
+RR_SKIM_S = 60.0
+BEGINS, STAYS = 0.10, 0.04
+"""Step fraction at which fibrillation is taken to begin, and above which it goes on."""
+
+
+def measured(view: View) -> Call:
+    """Return the next call without a label: two minutes of irregular steps begin an episode."""
+    last = view.last
+    if last is None:
+        return skim(RR_SKIM_S)
+    if last.name == "skim":
+        return measure(RR_TOOL, last.t0, last.t1)
+    if last.name == "write" and view.task == "change_detection":
+        return finish()
+    if last.name == "measure" and _step(last) >= STAYS:
+        begun = _begun(view, last.t0)
+        if begun is not None:
+            return write(begun, last.t1)
+    return onward(view, view.cursor, RR_SKIM_S) or skim(RR_SKIM_S)
+
+
+def _begun(view: View, t: float) -> float | None:
+    """Where an episode that runs at ``t`` is written from: here if it is under way, or before."""
+    if _inside(view, t):
+        return t
+    before = next((x for x in reversed(view.turns[:-1]) if x.name == "measure"), None)
+    if before is None or not same(before.t1, t) or _step(before) < BEGINS:
+        return None
+    return float(before.t0)
+
+
+def _step(turn: Turn) -> float:
+    return float(turn.result.get("rr_step_frac") or 0.0)
