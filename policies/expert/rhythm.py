@@ -60,7 +60,7 @@ def _share(turn: Turn) -> float:
 
 
 def _boundary(view: View, asked: Turn) -> float:
-    """Where the rhythm changes if it changes once: where fibrillation ends if it was on, or begins."""
+    """Where a single change of rhythm lies: fibrillation ends there if it was on, else begins."""
     length = _share(asked) * asked.width
     place = asked.t0 + length if _inside(view, asked.t0) else asked.t1 - length
     return min(max(round(place, 1), asked.t0 + 0.1), asked.t1 - 0.1)
