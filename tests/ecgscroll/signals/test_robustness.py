@@ -160,3 +160,32 @@ def test_amplitude_of_a_cut_off_complex_is_unknown(recording):
     assert results["get_rate_rhythm"]["hr_bpm"] == pytest.approx(
         heard(recording[0])[1]["get_rate_rhythm"]["hr_bpm"], abs=0.3
     )
+
+
+@pytest.mark.parametrize(("hole", "every"), [(0.05, 0.5), (0.05, 1.1), (0.1, 0.9)])
+def test_a_beat_lost_in_a_short_hole_makes_no_long_interval(recording, hole, every):
+    x, true = recording[0].copy(), heard(recording[0])[1]["get_rate_rhythm"]
+    x[:, (np.arange(x.shape[1]) / FS) % every < hole] = np.nan
+    found = heard(x)[1]["get_rate_rhythm"]
+    assert found["pauses"] == []
+    assert found["rr_max_ms"] <= true["rr_max_ms"] + 10
+    assert found["hr_bpm"] == pytest.approx(true["hr_bpm"], abs=1.5)
+
+
+@pytest.mark.parametrize("kind", ["muscle", "much noise"])
+@pytest.mark.parametrize("seconds", [2.5, 3.0, 4.0])
+def test_noise_that_hides_beats_is_no_pause(recording, kind, seconds):
+    x = recording[0].copy()
+    for start in (130, 145, 160):
+        span = slice(start * FS, start * FS + round(seconds * FS))
+        x[:, span] = disconnected(kind, span.stop - span.start)
+    assert heard(x)[1]["get_rate_rhythm"]["pauses"] == []
+
+
+def test_a_pause_is_told(recording):
+    x, times = recording[0].copy(), recording[1]
+    quiet = times[times > 140][0] + 0.5
+    still = slice(round(quiet * FS), round((quiet + 3.0) * FS))
+    x[:, still] = x[:, [still.start]] + 0.05 * coloured(still.stop - still.start, 0.2, 2.0)
+    (pause,) = heard(x)[1]["get_rate_rhythm"]["pauses"]
+    assert pause[1] - pause[0] == pytest.approx(3.8, abs=0.8)
