@@ -26,6 +26,7 @@ from ecgscroll.signals import detector_kernels as kernels
 from ecgscroll.signals.detector_kernels import REFRACTORY_S
 from ecgscroll.signals.leads import LeadPeaks, contrast, spread, together
 from ecgscroll.signals.quality import HIDES_BEAT_S, filled, long_runs
+from ecgscroll.signals.quality_kernels import still_in_all
 
 SLOWER_S, FASTER_S = 0.108, 0.025
 """Widths of the moving averages that take out what is slower and faster than a QRS complex."""
@@ -54,6 +55,9 @@ EDGE_S = 0.05
 LONG, PAUSE_S = 1.5, 2.0
 """An interval of this many times the median one may hide a beat in a hole of any length; one of
 this many seconds may hide one in what follows."""
+UNMOVED_S = 0.2
+"""No lead moving for so long is lost signal if an interval is long; it never happens in the 40 h of
+recordings at hand."""
 HIDING_PEAK, HIDING_NOISE = 0.6, 0.15
 """Energy of a peak in one lead, or half the time in every lead, over the usual beat's, from which a
 beat may be hidden. In the pauses of the training patients peaks reach 0.32 and noise 0.05; where a
@@ -89,7 +93,7 @@ def detect(signal: NDArray[np.float32], valid: NDArray[np.bool_], fs: float) -> 
     stands out of a lead, it counts as a hole.
     """
     n = signal.shape[1]
-    lost = hole = np.ones(n, dtype=bool)
+    lost, hole = np.ones(n, dtype=bool), np.ones(n, dtype=bool)
     heard: list[LeadPeaks] = []
     if n >= MIN_SEGMENT_S * fs:
         for lead in lead_order(valid):
@@ -102,8 +106,9 @@ def detect(signal: NDArray[np.float32], valid: NDArray[np.bool_], fs: float) -> 
                 hole = long_runs(lost, round(HIDES_BEAT_S * fs))
     sample = _apart(together(heard, fs), fs)
     sample = sample[~hole[sample]]
-    gap = _after_gap(sample, hole) | _hides_beat(sample, lost, heard, fs)
-    return Detection(sample, gap)
+    for first, last in still_in_all(signal, max(3, round(UNMOVED_S * fs))).tolist():
+        lost[first : last + 1] = True
+    return Detection(sample, _after_gap(sample, hole) | _hides_beat(sample, lost, heard, fs))
 
 
 def lead_order(valid: NDArray[np.bool_]) -> list[int]:

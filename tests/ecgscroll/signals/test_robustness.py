@@ -189,3 +189,24 @@ def test_a_pause_is_told(recording):
     x[:, still] = x[:, [still.start]] + 0.05 * coloured(still.stop - still.start, 0.2, 2.0)
     (pause,) = heard(x)[1]["get_rate_rhythm"]["pauses"]
     assert pause[1] - pause[0] == pytest.approx(3.8, abs=0.8)
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("leads", [slice(0, 2), slice(0, 1)])
+@pytest.mark.parametrize(("hole", "every"), [(0.05, 0.5), (0.1, 0.9), (0.3, 3.1), (0.9, 5.0)])
+def test_zeros_or_held_values_in_every_lead_are_lost_signal(recording, leads, hole, every, held):
+    x, true = recording[0][leads].copy(), heard(recording[0])[1]["get_rate_rhythm"]
+    for start in np.arange(every, SECONDS - 1, every):
+        span = slice(round(start * FS), round((start + hole) * FS))
+        x[:, span] = x[:, [span.start - 1]] if held else 0.0
+    found = heard(x)[1]["get_rate_rhythm"]
+    assert found["pauses"] == []
+    assert found["rr_max_ms"] <= true["rr_max_ms"] + 40
+    assert found["hr_bpm"] == pytest.approx(true["hr_bpm"], abs=2.0)
+
+
+def test_a_coarse_converter_loses_nothing(recording):
+    x, true = recording[0], heard(recording[0])[1]["get_rate_rhythm"]
+    coarse = heard(np.round(x / 0.1).astype(np.float32) * np.float32(0.1))[1]["get_rate_rhythm"]
+    assert coarse["n_beats"] == true["n_beats"]
+    assert coarse["rr_excluded"] == 0
