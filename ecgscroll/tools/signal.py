@@ -33,7 +33,9 @@ NO_RR = "no trustworthy R-R interval in the window"
 FEW_RR = "fewer than two trustworthy R-R intervals in the window"
 NO_P = "no P wave found in the window"
 FEW_P = "fewer than three consecutive P waves in the window"
-UNJUDGED_P = "P waves cannot be judged: too few normal beats, too fast a rate or too much noise"
+UNJUDGED_P = (
+    "P waves cannot be judged: too few normal beats, too fast a rate, too low complexes or noise"
+)
 NOT_MEASURED = "no beat of the window could be measured"
 
 
@@ -77,8 +79,9 @@ def get_p_wave(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Re
         "p_amp": millivolts(_median(beats.p_amp)),
         "pp_regularity": ratio(_pp_variation(beats, shown)),
     }
-    why = {"p_present_frac": UNJUDGED_P, "pp_regularity": FEW_P if shown.any() else NO_P}
-    why |= dict.fromkeys(("pr_mean_ms", "p_amp"), NOT_MEASURED if shown.any() else NO_P)
+    none = UNJUDGED_P if fields["p_present_frac"] is None else NO_P
+    why = {"p_present_frac": UNJUDGED_P, "pp_regularity": FEW_P if shown.any() else none}
+    why |= dict.fromkeys(("pr_mean_ms", "p_amp"), NOT_MEASURED if shown.any() else none)
     lists = {"pr_intervals_ms": map(milliseconds, _known(beats.pr_ms))} if per_beat else {}
     return _waveform_result("get_p_wave", beats, t0, t1, fields, lists, why)
 

@@ -210,3 +210,26 @@ def test_a_coarse_converter_loses_nothing(recording):
     coarse = heard(np.round(x / 0.1).astype(np.float32) * np.float32(0.1))[1]["get_rate_rhythm"]
     assert coarse["n_beats"] == true["n_beats"]
     assert coarse["rr_excluded"] == 0
+
+
+@pytest.mark.parametrize("gain", [0.05, 0.1, 0.3])
+def test_p_waves_of_low_complexes_are_unknown_not_absent(recording, gain):
+    found = heard(gain * recording[0])[1]["get_p_wave"]
+    assert found["p_present_frac"] is None
+    assert "cannot be judged" in found["reasons"]["p_present_frac"]
+    assert found["reasons"]["pr_mean_ms"] == found["reasons"]["p_present_frac"]
+
+
+@pytest.mark.parametrize("gain", [50.0, 1000.0])
+def test_levels_that_no_heart_gives_are_not_told(recording, gain):
+    true, found = heard(recording[0])[1], heard(gain * recording[0])[1]
+    for tool, field in (
+        ("get_p_wave", "p_amp"),
+        ("get_qrs", "qrs_amp"),
+        ("get_st", "st_mv"),
+        ("get_t_wave", "t_amp"),
+    ):
+        assert found[tool][field] is None
+        assert found[tool]["reasons"][field]
+    assert found["get_rate_rhythm"] == true["get_rate_rhythm"]
+    assert found["get_qrs"]["mean_qrs_ms"] == true["get_qrs"]["mean_qrs_ms"]
