@@ -3,16 +3,16 @@
 Averaging down to between 120 and 240 Hz, band-pass by moving averages (zero phase), derivative,
 root of the mean square over 120 ms, peaks at least 200 ms apart, adaptive signal and noise levels,
 T-wave test, search back; after Pan & Tompkins, IEEE Trans Biomed Eng 32:230 (1985),
-doi:10.1109/TBME.1985.325532. The widths of the averages were chosen on mitdb DS1. Three things
+doi:10.1109/TBME.1985.325532. The widths of the averages were chosen on mitdb DS1. Four things
 differ. The levels start
 from the median of the maxima of 1.5 s pieces of the whole segment, so a segment needs no learning
 phase and one artefact cannot set them. A peak moves the signal level by no more than half of it, so
 a tall ectopic beat does not hide the beats behind it. A segment may have holes: no beat is reported
-in one.
+in one. A long interval in which a beat may be hidden, by a hole or by noise, is told as unknown.
 
 Known failures: ventricular flutter (its waves are counted as beats), a P or T wave as steep as half
 the QRS complex; noise of QRS size, of 0.5 to 10 Hz, in every lead at once is taken for beats here
-and there.
+and there; quiet where the heart was (leads off without a flat line) for under 5 s is a pause.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ IMPOSSIBLE_MV = 1e4
 """No body gives this much; NaN and infinity fail the same test."""
 _STILL_PIECES = 5
 HIDES_BEAT_S = 0.15
-"""A hole this long can hide a QRS complex, so it breaks the R-R chain."""
+"""A hole this long can hide a QRS complex, so it breaks the R-R chain; a shorter one does where the
+interval is long (:mod:`ecgscroll.signals.detector`)."""
 
 
 def valid_samples(signal: NDArray[np.float32], fs: float) -> NDArray[np.bool_]:
