@@ -49,8 +49,8 @@ class Beats:
     ectopic
         (n,) the beat looks ventricular; on annotation times, the beat comes early.
     after_gap
-        (n,) signal in which a beat could hide is missing between the previous beat and this one,
-        so the R-R interval that ends here is unknown.
+        (n,) signal in which a beat could hide is missing between the previous beat and this one, or
+        noise hides one in a long interval, so the R-R interval that ends here is unknown.
     """
 
     source: Source

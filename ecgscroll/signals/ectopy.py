@@ -9,7 +9,8 @@ mitdb DS1, each patient judged by trees that never saw the patient.
 
 Known failures: aberrant beats and intermittent bundle-branch block beside few normal beats; motion
 in both leads at once; ventricular runs longer than the segment (a minute) look normal; beats from
-near the septum, as narrow as normal ones, are missed.
+near the septum, as narrow as normal ones, are missed; paced beats beside fused or conducted ones
+are called ventricular (mitdb 104: 539, of which 2 are).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ Known failures: an episode under way at the start has no reference, and in the f
 is little of one; an episode that fills half of the first 40 minutes, or 40 minutes at any time,
 becomes it; one that comes within seconds is rejected; a shift that comes slowly, or while there is
 no level, is not; a level at the foot of an S wave moves with
-breathing.
+breathing; paced beats and bundle-branch block deviate without ischemia (mitdb 107).
 """
 
 from __future__ import annotations

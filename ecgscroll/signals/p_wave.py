@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 
+from ecgscroll.signals.beats import lead_medians
 from ecgscroll.signals.qrs import MS, Complexes, Float
 from ecgscroll.signals.waves import Position, bump, foot
 from ecgscroll.signals.windows import BEFORE, RATE, Windows
@@ -29,6 +30,9 @@ VERY_CLEAR, P_SHARE = 5.0, 0.6
 MAX_HIDDEN_MV, MAX_NOISE = 0.05, 0.06
 """Where noise could hide a larger P wave than this, or a lead has more noise
 (:func:`ecgscroll.signals.windows.noise_of`), P waves not very clear are unknown, not absent."""
+LOW_SHARE = 0.07
+"""Share of the QRS height that a P wave may have; where that is under 0.03 mV (complexes under 0.43
+mV in every lead), P waves that are not found are unknown, not absent."""
 EYE_MS = 12.0
 REACH_BEFORE, REACH_AFTER = 24, 20
 _HALF = 14
@@ -68,7 +72,8 @@ def p_waves(
     - of a normal beat, if the bump exceeds its error many times over and the beats around have it
       in more than half its size: then it is noise that spoils the correlation.
 
-    Where a noisy lead shows no such clear bump, whether there are P waves is unknown.
+    Where a noisy lead shows no such clear bump, or complexes are so low that a P wave may be under
+    0.03 mV, whether there are P waves is unknown.
     """
     n = len(windows)
     usable = normal & complexes.known & ~(windows.rr_before < 0.45)
@@ -81,6 +86,7 @@ def p_waves(
     common = _common_p(bumps[usable][:, :, :stop])
     if isinstance(common, float):
         hidden = common > MAX_HIDDEN_MV or windows.noise.min() > MAX_NOISE
+        hidden = hidden or _height(windows.x[usable]) * LOW_SHARE < MIN_P_MV
         return _no_p(n, np.nan if hidden else 0.0)
     if common.clear < VERY_CLEAR and windows.noise[common.lead] > MAX_NOISE:
         return _no_p(n, np.nan)
@@ -89,6 +95,12 @@ def p_waves(
         y = _before_qrs(steady, complexes)
         bumps = bump(y, _HALF)
     return _bounded(y[:, common.lead], bumps[:, common.lead], common, shown, complexes)
+
+
+def _height(x: Float) -> float:
+    """Median height (mV) of the complexes of (n, L, W) beats, in the lead where it is largest."""
+    near = x[:, :, BEFORE - 25 : BEFORE + 25]
+    return float(np.nanmax(lead_medians(near.max(axis=2) - near.min(axis=2)), initial=0.0))
 
 
 def _before_qrs(windows: Windows, complexes: Complexes) -> Float:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ecgscroll.signals.artefacts_kernels import extremes
-from ecgscroll.signals.quality_kernels import possible_and_moving
+from ecgscroll.signals.artefacts_kernels import extremes, known_range
+from ecgscroll.signals.quality_kernels import possible_and_moving, still_in_all
 
 FLAT_S = 1.0
 """A constant value for this long is a lead off or an amplifier at its rail, never an ECG."""
 STILL_S, STILL_MV = 5.0, 0.02
 """So little change for so long is an idle input or a rail that flickers; longer than any pause that
 is believed (:data:`ecgscroll.signals.rr.MAX_RR_MS`)."""
+DROP_S, DROP_MV, DROP_STEPS = 0.04, 0.1, 4
+"""Equal samples for so long in every lead at once, with a jump of so much and of so many of the
+lead's own steps before or after, are data that got lost on the way (zeros, or the last value held).
+Not one is in the 40 h of mitdb, qtdb, cpsc2021, ltafdb_1h and icentia11k at hand."""
 IMPOSSIBLE_MV = 1e4
 """No body gives this much; NaN and infinity fail the same test."""
 _STILL_PIECES = 5
 HIDES_BEAT_S = 0.15
-"""A hole this long can hide a QRS complex, so it breaks the R-R chain."""
+"""A hole this long can hide a QRS complex, so it breaks the R-R chain; a shorter one does where the
+interval is long (:mod:`ecgscroll.signals.detector`)."""
 
 
 def valid_samples(signal: NDArray[np.float32], fs: float) -> NDArray[np.bool_]:
@@ -26,7 +31,20 @@ def valid_samples(signal: NDArray[np.float32], fs: float) -> NDArray[np.bool_]:
     valid = np.asarray(possible_and_moving(signal, IMPOSSIBLE_MV, length))
     for lead in range(len(signal)):
         _without_still(signal[lead], max(1, round(STILL_S * fs / _STILL_PIECES)), valid[lead])
+    for first, last in still_in_all(signal, max(3, round(DROP_S * fs))).tolist():
+        if any(_jumps(lead, first, last) for lead in signal):
+            valid[:, first : last + 1] = False
     return valid
+
+
+def _jumps(lead: NDArray[np.float32], first: int, last: int) -> bool:
+    """Whether a lead jumps to or from its equal samples ``first`` to ``last``, off its rails."""
+    low, high = known_range(lead)
+    if not low < lead[first] < high:
+        return False
+    steps = np.abs(np.diff(lead))
+    jump = float(np.nanmax(np.append(steps[max(0, first - 1) : first], steps[last : last + 1])))
+    return jump >= DROP_MV and jump >= DROP_STEPS * float(steps[steps > 0].min())
 
 
 def _without_still(lead: NDArray[np.float32], size: int, valid: NDArray[np.bool_]) -> None:

@@ -3,15 +3,18 @@
 A network of one hidden layer reads how the R-R intervals around each beat repeat
 (:mod:`ecgscroll.signals.irregularity`): up to 60 s back and 30 s ahead, and less ahead where the
 cursor is nearer. Its weights were fitted on the training patients of ltafdb and mitdb and on
-made-up ectopy (``benchmarks/fit_rhythm.py``). Its logit makes episodes by hysteresis, whose
-thresholds were chosen on ltafdb's training patients for episodes and intervals together. Where
+made-up ectopy (``benchmarks/fit_rhythm.py``). What is regular, or repeats a pattern, is no
+fibrillation whatever the network says of rates that it seldom saw (an escape rhythm of 40 per
+minute), unless the rate is one of flutter. The logit makes episodes by hysteresis, whose thresholds
+were chosen on ltafdb's training patients for episodes and intervals together. Where
 there is a waveform, two more things must agree: the intervals between beats that are not
 ventricular are irregular too, and not nearly every beat around has a P wave
 (:mod:`ecgscroll.signals.waves`), a share chosen on mitdb DS1.
 
-Known failures: flutter with fixed conduction is regular and is missed, and fibrillation whose
-intervals fall into two tight groups (afdb 04936) looks like ectopy; very frequent atrial ectopy
-(ltafdb 103) looks like fibrillation; episodes under ten beats are blurred or missed.
+Known failures: flutter with fixed conduction is regular and mostly missed, and another tachycardia
+of 100 to 170 per minute without P waves may be called by what is not; fibrillation whose intervals
+fall into two tight groups (afdb 04936) looks like ectopy; very frequent atrial ectopy (ltafdb 103)
+looks like fibrillation; episodes under ten beats are blurred or missed.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from numpy.typing import NDArray
 
 from ecgscroll.signals import rhythm_weights, rr
 from ecgscroll.signals.beats import Beats
-from ecgscroll.signals.irregularity import AHEAD_S, N_FEATURES, feature_blocks, spans
+from ecgscroll.signals.irregularity import AHEAD_S, LAGS, N_FEATURES, feature_blocks, spans
 from ecgscroll.signals.threads import one_thread
 
 Float = NDArray[np.float64]
@@ -36,9 +39,16 @@ HOLD_S = 60.0
 """For how long a verdict holds between the thresholds."""
 MIN_INTERVALS = 8
 MAX_P_SHARE, MIN_P_JUDGED = 0.8, 0.2
+MAX_REGULAR, SAME, SAME_MS = 0.75, 0.03, 10.0
+"""Share of the 41 intervals around that may equal the one before them at a lag of 1 to 8, to 3 % or
+10 ms (one tick of a clock of 128 Hz is 8). 0.14 % of the fibrillation of ltafdb's and mitdb's
+training patients has more, against 59 % of their other intervals."""
+FLUTTER_MS = (350.0, 600.0)
+"""Mean interval between which the network is believed of a regular rhythm too: two thirds of what
+it then calls is annotated on the training patients, some of whom have flutter."""
 STALE_S = 20.0
 """Age at which the verdict on the last interval between normal beats says nothing any more."""
-_P_SPAN = (-20, 20)
+_AROUND = (-20, 20)
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,7 @@ def judge(beats: Beats, ahead_s: float = AHEAD_S) -> Rhythm | None:
     found = rr.intervals(beats.time, beats.after_gap)
     if len(found.ms) < MIN_INTERVALS:
         return None
-    score = logit(found.ms, found.end, ahead_s)
+    score = _checked_logit(found.ms, found.end, ahead_s)
     if beats.has_waveform:
         at = np.searchsorted(beats.time, found.end)
         score = np.fmin(score, _between_normal(found, beats.ectopic, at, ahead_s))
@@ -108,6 +118,31 @@ def logit(ms: Float, end: Float, ahead_s: float = AHEAD_S) -> Float:
     return np.asarray(np.tanh(hidden) @ outer + bias)
 
 
+def _checked_logit(ms: Float, end: Float, ahead_s: float) -> Float:
+    """(m,) the same, minus infinity where the intervals around are regular and no flutter's."""
+    score = logit(ms, end, ahead_s)
+    low, high = spans(end, _AROUND, ahead_s)
+    total = np.concatenate([[0.0], np.cumsum(ms)])
+    mean = (total[high + 1] - total[low]) / (high - low + 1)
+    flutter = (mean > FLUTTER_MS[0]) & (mean < FLUTTER_MS[1])
+    score[~flutter & (regular_share(ms, end, ahead_s) > MAX_REGULAR)] = -np.inf
+    return score
+
+
+def regular_share(ms: Float, end: Float, ahead_s: float = AHEAD_S) -> Float:
+    """(m,) share of the 41 intervals around each that repeat the one 1 to 8 before, the largest.
+
+    High in a steady rhythm, and in a pattern such as bigeminy or a Wenckebach period.
+    """
+    low, high = spans(end, _AROUND, ahead_s)
+    most = np.zeros(len(ms), dtype=np.int64)
+    for lag in range(1, min(LAGS, len(ms) - 1) + 1):
+        same = np.abs(ms[lag:] - ms[:-lag]) <= np.maximum(SAME * ms[lag:], SAME_MS)
+        count = np.concatenate([np.zeros(lag + 1, dtype=np.int64), np.cumsum(same)])
+        most = np.maximum(most, count[high + 1] - count[low])
+    return np.asarray(most / (high - low + 1))
+
+
 @cache
 def _network() -> tuple[Float, Float, Float, float]:
     """Weights (F, H) and biases (H,) of the hidden layer, then (H,) weights and the bias."""
@@ -127,7 +162,7 @@ def _between_normal(
     normal = np.flatnonzero(~(ectopic[at] | ectopic[np.maximum(at - 1, 0)]))
     if len(normal) < MIN_INTERVALS:
         return score
-    own = logit(found.ms[normal], found.end[normal], ahead_s)
+    own = _checked_logit(found.ms[normal], found.end[normal], ahead_s)
     last = np.searchsorted(normal, np.arange(len(score)), side="right") - 1
     known = last >= 0
     known[known] = (found.end[known] - found.end[normal[last[known]]]) < STALE_S
@@ -138,7 +173,7 @@ def _between_normal(
 def p_wave_share(present: NDArray[np.float32], end: Float, ahead_s: float = AHEAD_S) -> Float:
     """Share of the 41 beats around each that have a P wave; 0 where few can be judged."""
     judged = np.isfinite(present)
-    low, high = spans(end, _P_SPAN, ahead_s)
+    low, high = spans(end, _AROUND, ahead_s)
     counted, waved = (
         np.concatenate([[0], np.cumsum(flag)]) for flag in (judged, judged & (present > 0.5))
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ecgscroll.signals import qrs
 from ecgscroll.signals.artefacts import clipped, spikes_of, stimulus_before, without_spikes
-from ecgscroll.signals.beats import Beats
+from ecgscroll.signals.beats import Beats, lead_medians
 from ecgscroll.signals.detector import Detection, detect
 from ecgscroll.signals.ectopy import ectopy_features, is_ectopic
 from ecgscroll.signals.p_wave import PWaves, p_waves
@@ -31,6 +31,9 @@ MAX_FS = 500.0
 MAX_BOUNDED_NOISE = 0.12
 """Noise of the cleanest lead (:func:`ecgscroll.signals.windows.noise_of`), about 8 dB of muscle
 noise, from which no bound is told: there the s.d. of the T end's error exceeds 40 ms."""
+MAX_QRS_MV = 20.0
+"""No heart gives more at the skin (hypertrophy reaches 8 mV): the header's gain or unit is wrong,
+and times and durations can be told, but no level."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,13 @@ def measure(beats: CutBeats, leads: tuple[str, ...], *, waves: bool = True) -> B
     windows, complexes = beats.steady, beats.complexes
     ectopic = is_ectopic(ectopy_features(beats.windows, complexes, beats.y))
     t, p = _waves(beats, ~ectopic) if waves else _unmeasured(len(beats.time), len(leads))
+    height = qrs.amplitude(windows, complexes, ~ectopic)
+    level = qrs.st_level(windows, complexes, beats.drift, ~ectopic)
+    impossible = lead_medians(height) > MAX_QRS_MV
+    for values in (height, level, t.amplitude):
+        values[:, impossible] = np.nan
+    if impossible.any():  # which lead showed the P wave is not told
+        p.amplitude[:] = np.nan
     return Beats(
         source="detected",
         leads=leads,
@@ -127,8 +137,8 @@ def measure(beats: CutBeats, leads: tuple[str, ...], *, waves: bool = True) -> B
         p_ms=(p.peak_ms + beats.r_ms).astype(np.float32),
         p_amp=p.amplitude,
         p_present=p.present,
-        qrs_amp=qrs.amplitude(windows, complexes),
-        st_mv=qrs.st_level(windows, complexes, beats.drift, ~ectopic),
+        qrs_amp=height,
+        st_mv=level,
         t_amp=t.amplitude,
         ectopic=ectopic,
         after_gap=beats.after_gap,

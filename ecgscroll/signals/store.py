@@ -75,6 +75,10 @@ MAX_JOINED = 4
 PIECES = 6
 """Pieces of a block at whose ends a tail is worth a place on disk."""
 
+MOVED_S = 0.15
+"""How far two segments may time one beat apart, since only one of them sees that it is paced; each
+tells that much of the one before, so that neither leaves it to the other."""
+
 _AT_ONCE = 180
 _Segment = tuple[int, Detail]  # the sample where it ends, and what is told of its beats
 _K = TypeVar("_K")
@@ -172,9 +176,10 @@ class FeatureStore:
         """Beats of the segment that ends at a sample, from disk or computed."""
         end, detail = segment
         start = grid.start(end)
+        first, last = start / stream.fs - MOVED_S, end / stream.fs
         key = self._keys.of(stream, grid, segment) if self._keys else None  # type: ignore[arg-type]
         if key and self._keys:
-            found = self._keys.load(key, _leads(stream), start / stream.fs, end / stream.fs)
+            found = self._keys.load(key, _leads(stream), first, last)
             if found is not None:
                 return found
         origin = max(0, start - grid.context)
@@ -182,7 +187,7 @@ class FeatureStore:
         if len(stream.ecg) < len(signal):
             signal = signal[list(stream.ecg)]
         found = analyse(signal, stream.fs, _leads(stream), origin, detail)
-        inside = (found.time >= start / stream.fs) & (found.time < end / stream.fs)
+        inside = (found.time >= first) & (found.time < last)
         found = found.take(inside).settled()  # or they keep the context's beats alive
         if key and self._keys:
             self._keys.save(stream, key, found)  # type: ignore[arg-type]
@@ -273,7 +278,7 @@ def _remember(store: OrderedDict[_K, Beats], key: _K, value: Beats, limit: int) 
 
 
 def _without_doubles(beats: Beats) -> Beats:
-    """Drop the second of two beats under 200 ms apart, which only a block's edge can leave."""
+    """Drop the second of two beats under 200 ms apart, which only a block's edge leaves."""
     close = beats.time[1:] - beats.time[:-1] < 0.2
     if not np.count_nonzero(close):
         return beats

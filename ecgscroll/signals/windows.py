@@ -24,6 +24,10 @@ FULL_TRUST, LITTLE_TRUST = 0.10, 0.16
 """Noise up to which a lead counts fully beside a cleaner one, and from which it does not count."""
 SMOOTH_S = 0.02
 """Width of the moving average before sampling; it cancels 50 Hz mains and most of 60 Hz."""
+COMPLEX_S = 0.06
+"""Reach around R in which the median beat tells how much of a complex's height smoothing takes."""
+MAX_LEFT_NOISE = 0.1
+"""Noise left in the median beat, as a share of its height, from which it does not tell that."""
 
 Array = NDArray[np.float32]
 
@@ -40,12 +44,15 @@ class Windows:
         (n,) seconds to the beats before and after, NaN where unknown.
     noise
         (L,) noise of each lead by :func:`noise_of`, 1 where nothing can be measured.
+    lost_height
+        (L,) height of the median complex before smoothing over that after it, 1 to 1.5.
     """
 
     x: Array
     rr_before: NDArray[np.float64]
     rr_after: NDArray[np.float64]
     noise: Array
+    lost_height: Array
 
     def __len__(self) -> int:
         return len(self.x)
@@ -59,15 +66,25 @@ def cut(
     after_gap: NDArray[np.bool_],
 ) -> Windows:
     """Cut the beats at ``sample`` out of (L, n) ``signal``, by linear interpolation."""
-    smooth = np.empty_like(signal)
+    smooth, lost = np.empty_like(signal), np.ones(len(signal), dtype=np.float32)
     width = max(1, round(SMOOTH_S * fs))
     for lead in range(len(signal)):
         kernels.moving_mean(filled(signal[lead], valid[lead]), valid[lead], width, smooth[lead])
+        lost[lead] = _lost_height(signal[lead], smooth[lead], sample, fs)
     rr = np.diff(sample) / fs
     rr[after_gap[1:]] = np.nan
     edge = np.array([np.nan])
     x = _interpolate(smooth, sample, fs)
-    return Windows(x, np.concatenate([edge, rr]), np.concatenate([rr, edge]), noise_of(x))
+    return Windows(x, np.concatenate([edge, rr]), np.concatenate([rr, edge]), noise_of(x), lost)
+
+
+def _lost_height(lead: Array, smooth: Array, sample: NDArray[np.int64], fs: float) -> float:
+    """By what smoothing lowers complexes: the median beat tells, in which noise has cancelled."""
+    inner, outer = round(COMPLEX_S * fs), round((COMPLEX_S + SMOOTH_S) * fs)
+    raw, soft, noise = kernels.heights_of(lead, smooth, sample, inner, outer).tolist()
+    if not noise < MAX_LEFT_NOISE * soft:
+        return 1.0
+    return float(np.clip(raw / soft, 1.0, 1.5))
 
 
 def noise_of(x: Array) -> Array:

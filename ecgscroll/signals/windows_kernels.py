@@ -34,6 +34,36 @@ def moving_mean(lead: Any, valid: Any, width: int, out: Any) -> None:
 
 
 @compiled
+def heights_of(lead: Any, smooth: Any, sample: Any, inner: int, outer: int) -> Any:
+    """Peak-to-peak heights of the median beat: raw, smoothed, and of their difference beside it.
+
+    The first two within ``inner`` samples of R, the last from there to ``outer`` samples; zeros
+    where no beat of the (n,) lead is known that far.
+    """
+    n, count = len(lead), 0
+    whole = np.empty(len(sample), np.int64)
+    raw, soft = np.empty(len(sample), np.float64), np.empty(len(sample), np.float64)
+    for at in sample:
+        known = at >= outer and at + outer < n
+        for i in range(max(at - outer, 0), min(at + outer + 1, n)):
+            known &= smooth[i] == smooth[i]
+        if known:
+            whole[count] = at
+            count += 1
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for k in range(-outer, outer + 1 if count else -outer):
+        for beat in range(count):
+            raw[beat], soft[beat] = lead[whole[beat] + k], smooth[whole[beat] + k]
+        mine, its = median(raw, count), median(soft, count)
+        if abs(k) <= inner:
+            low[0], high[0] = min(low[0], mine), max(high[0], mine)
+            low[1], high[1] = min(low[1], its), max(high[1], its)
+        else:
+            low[2], high[2] = min(low[2], mine - its), max(high[2], mine - its)
+    return high - low if count else np.zeros(3)
+
+
+@compiled
 def interpolated(smooth: Any, sample: Any, whole: Any, part: Any) -> Any:
     """Beats of ``smooth``: at each R peak plus ``whole`` samples plus ``part`` of the next."""
     n_leads, n = smooth.shape

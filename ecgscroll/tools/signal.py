@@ -33,8 +33,11 @@ NO_RR = "no trustworthy R-R interval in the window"
 FEW_RR = "fewer than two trustworthy R-R intervals in the window"
 NO_P = "no P wave found in the window"
 FEW_P = "fewer than three consecutive P waves in the window"
-UNJUDGED_P = "P waves cannot be judged: too few normal beats, too fast a rate or too much noise"
+UNJUDGED_P = (
+    "P waves cannot be judged: too few normal beats, too fast a rate, too low complexes or noise"
+)
 NOT_MEASURED = "no beat of the window could be measured"
+NO_LEVEL = f"{NOT_MEASURED}, or its levels are more than a heart gives (a wrong gain in the header)"
 
 
 def get_rate_rhythm(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
@@ -79,8 +82,9 @@ def get_p_wave(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Re
         "p_amp": millivolts(_median(beats.p_amp)),
         "pp_regularity": ratio(_pp_variation(beats, shown)),
     }
-    why = {"p_present_frac": UNJUDGED_P, "pp_regularity": FEW_P if shown.any() else NO_P}
-    why |= dict.fromkeys(("pr_mean_ms", "p_amp"), NOT_MEASURED if shown.any() else NO_P)
+    none = UNJUDGED_P if fields["p_present_frac"] is None else NO_P
+    why = {"p_present_frac": UNJUDGED_P, "pp_regularity": FEW_P if shown.any() else none}
+    why["pr_mean_ms"], why["p_amp"] = (NOT_MEASURED, NO_LEVEL) if shown.any() else (none, none)
     lists = {"pr_intervals_ms": map(milliseconds, _known(beats.pr_ms))} if per_beat else {}
     return _waveform_result("get_p_wave", beats, t0, t1, fields, lists, why)
 
@@ -108,7 +112,7 @@ def get_qrs(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Resul
         fields["ectopic_times"] = None
     if per_beat:
         lists["qrs_widths_ms"] = map(milliseconds, width)
-    why = dict.fromkeys(fields, NOT_MEASURED)
+    why = dict.fromkeys(fields, NOT_MEASURED) | {"qrs_amp": NO_LEVEL}
     result = _waveform_result("get_qrs", beats, t0, t1, fields, lists, why)
     return result | (_per_lead("qrs_amps_mv", beats, beats.qrs_amp) if per_beat else {})
 
@@ -202,9 +206,9 @@ def _waveform_result(
 def _lead_result(name: str, beats: Beats, t0: float, t1: float, fields: PerLead) -> Result:
     """A result whose fields are per lead; a field without any value is ``None`` as a whole."""
     shown = {k: v if any(x is not None for x in v.values()) else None for k, v in fields.items()}
-    result = _waveform_result(name, beats, t0, t1, shown, {}, dict.fromkeys(fields, NOT_MEASURED))
+    result = _waveform_result(name, beats, t0, t1, shown, {}, dict.fromkeys(fields, NO_LEVEL))
     missing = {
-        f"{field}.{lead}": NOT_MEASURED
+        f"{field}.{lead}": NO_LEVEL
         for field, per_lead in shown.items()
         if per_lead is not None
         for lead, value in per_lead.items()

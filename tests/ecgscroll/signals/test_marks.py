@@ -158,7 +158,7 @@ def windows_of(sigma, odd=()):
     for i in odd:
         x[i] = -1.5 * bell(grid, 5, 12)
     x = x.astype(np.float32)
-    return Windows(x, np.full(20, 0.8), np.full(20, 0.8), noise_of(x))
+    return Windows(x, np.full(20, 0.8), np.full(20, 0.8), noise_of(x), np.ones(x.shape[1]))
 
 
 def test_clean_beats_are_left_alone():
@@ -173,3 +173,19 @@ def test_noise_is_averaged_out_and_odd_beats_stay_as_they_are():
     clean = windows_of(0.0).x
     others = np.arange(20) != 7
     assert (steady.x - clean)[others].std() < 0.5 * (windows.x - clean)[others].std()
+
+
+@pytest.mark.parametrize("fs", [128.0, 250.0, 360.0, 1000.0])
+@pytest.mark.parametrize("hum", [0.0, 0.05])
+def test_the_height_of_a_narrow_complex_is_not_smoothed_away(fs, hum):
+    x = fake_ecg(beat_times(60, rr=0.8), 60, fs, noise=0.005)
+    x += np.float32(hum) * np.sin(2 * np.pi * 50 * np.arange(x.shape[1]) / fs, dtype=np.float32)
+    true = np.ptp(fake_ecg([0.5], 1, 1000.0, noise=0.0), axis=1)
+    height = np.median(beats_in(x, fs).qrs_amp, axis=0)
+    assert height == pytest.approx(true, rel=0.04)
+
+
+def test_noise_does_not_add_to_the_height():
+    x = fake_ecg(beat_times(60, rr=0.8), 60, noise=0.15)
+    true = np.ptp(fake_ecg([0.5], 1, 1000.0, noise=0.0), axis=1)
+    assert (np.nanmedian(beats_in(x).qrs_amp, axis=0) < 1.1 * true).all()

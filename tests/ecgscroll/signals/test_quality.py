@@ -24,13 +24,24 @@ def _runs(text):
 
 
 def test_flat_second_is_invalid_and_half_a_second_is_not():
-    x = np.random.default_rng(0).standard_normal((1, 1000)).astype(np.float32)
+    x = 0.02 * np.random.default_rng(0).standard_normal((1, 1000)).astype(np.float32).cumsum(axis=1)
     x[0, 100:351] = 2.0
-    x[0, 600:725] = 2.0
+    x[0, 600:725] = x[0, 599]
     valid = valid_samples(x, 250.0)
     assert not valid[0, 100:351].any()
     assert valid[0, 351:].all()
     assert valid[0, :100].all()
+
+
+def test_values_held_with_a_jump_are_invalid_off_the_rails_and_in_every_lead_alone():
+    x = 0.02 * np.random.default_rng(0).standard_normal((2, 1000)).astype(np.float32).cumsum(axis=1)
+    x[:, 100], x[:, 200] = 9.0, -9.0
+    x[:, 300:320] = 5.0
+    x[:, 400:420] = 9.0
+    x[0, 500:520] = 5.0
+    valid = valid_samples(x, 250.0)
+    assert not valid[:, 300:320].any()
+    assert valid.sum() == x.size - 40
 
 
 def test_impossible_values_are_invalid():

@@ -34,6 +34,28 @@ def test_ectopy_every_second_third_or_fourth_beat_is_not_fibrillation(period):
     assert af_share(rr + rng().normal(0, 15, 300)) < 0.05
 
 
+RATES = (300.0, 610.0, 800.0, 1200.0, 1500.0, 1900.0)
+"""None between 350 and 600 ms: there a regular rhythm may be flutter."""
+
+
+@pytest.mark.parametrize("fs", [128, 1000])
+@pytest.mark.parametrize("rr", RATES)
+def test_a_metronome_of_any_rate_is_not_fibrillation(rr, fs):
+    beats = np.rint(np.arange(300) * rr / 1000 * fs) / fs * 1000
+    steady = np.diff(beats)
+    slower = np.concatenate([steady, 1.3 * steady])
+    assert af_share(steady) == 0.0
+    assert rr < 400 or af_share(slower) == 0.0
+    assert af_share(np.where(np.arange(299) == 150, 0.7, 1.0) * steady) == 0.0
+
+
+@pytest.mark.parametrize("pattern", [(1, 1.6), (1, 1, 1, 0.6, 1.4), (1, 0.9, 0.85, 1.7), (1, 1.8)])
+@pytest.mark.parametrize("rr", RATES[1:])
+def test_a_pattern_at_any_rate_is_not_fibrillation(rr, pattern):
+    intervals = rr * np.resize(pattern, 300) / np.mean(pattern) + rng().normal(0, 3, 300)
+    assert af_share(intervals) == 0.0
+
+
 def test_single_ectopic_beats_are_not_fibrillation():
     rr = 800 + rng().normal(0, 20, 300)
     early = rng().choice(np.arange(5, 290), 30, replace=False)

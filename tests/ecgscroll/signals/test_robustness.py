@@ -160,3 +160,76 @@ def test_amplitude_of_a_cut_off_complex_is_unknown(recording):
     assert results["get_rate_rhythm"]["hr_bpm"] == pytest.approx(
         heard(recording[0])[1]["get_rate_rhythm"]["hr_bpm"], abs=0.3
     )
+
+
+@pytest.mark.parametrize(("hole", "every"), [(0.05, 0.5), (0.05, 1.1), (0.1, 0.9)])
+def test_a_beat_lost_in_a_short_hole_makes_no_long_interval(recording, hole, every):
+    x, true = recording[0].copy(), heard(recording[0])[1]["get_rate_rhythm"]
+    x[:, (np.arange(x.shape[1]) / FS) % every < hole] = np.nan
+    found = heard(x)[1]["get_rate_rhythm"]
+    assert found["pauses"] == []
+    assert found["rr_max_ms"] <= true["rr_max_ms"] + 10
+    assert found["hr_bpm"] == pytest.approx(true["hr_bpm"], abs=1.5)
+
+
+@pytest.mark.parametrize("kind", ["muscle", "much noise"])
+@pytest.mark.parametrize("seconds", [2.5, 3.0, 4.0])
+def test_noise_that_hides_beats_is_no_pause(recording, kind, seconds):
+    x = recording[0].copy()
+    for start in (130, 145, 160):
+        span = slice(start * FS, start * FS + round(seconds * FS))
+        x[:, span] = disconnected(kind, span.stop - span.start)
+    assert heard(x)[1]["get_rate_rhythm"]["pauses"] == []
+
+
+def test_a_pause_is_told(recording):
+    x, times = recording[0].copy(), recording[1]
+    quiet = times[times > 140][0] + 0.5
+    still = slice(round(quiet * FS), round((quiet + 3.0) * FS))
+    x[:, still] = x[:, [still.start]] + 0.05 * coloured(still.stop - still.start, 0.2, 2.0)
+    (pause,) = heard(x)[1]["get_rate_rhythm"]["pauses"]
+    assert pause[1] - pause[0] == pytest.approx(3.8, abs=0.8)
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("leads", [slice(0, 2), slice(0, 1)])
+@pytest.mark.parametrize(("hole", "every"), [(0.05, 0.5), (0.1, 0.9), (0.3, 3.1), (0.9, 5.0)])
+def test_zeros_or_held_values_in_every_lead_are_lost_signal(recording, leads, hole, every, held):
+    x, true = recording[0][leads].copy(), heard(recording[0])[1]["get_rate_rhythm"]
+    for start in np.arange(every, SECONDS - 1, every):
+        span = slice(round(start * FS), round((start + hole) * FS))
+        x[:, span] = x[:, [span.start - 1]] if held else 0.0
+    found = heard(x)[1]["get_rate_rhythm"]
+    assert found["pauses"] == []
+    assert found["rr_max_ms"] <= true["rr_max_ms"] + 40
+    assert found["hr_bpm"] == pytest.approx(true["hr_bpm"], abs=2.0)
+
+
+def test_a_coarse_converter_loses_nothing(recording):
+    x, true = recording[0], heard(recording[0])[1]["get_rate_rhythm"]
+    coarse = heard(np.round(x / 0.1).astype(np.float32) * np.float32(0.1))[1]["get_rate_rhythm"]
+    assert coarse["n_beats"] == true["n_beats"]
+    assert coarse["rr_excluded"] == 0
+
+
+@pytest.mark.parametrize("gain", [0.05, 0.1, 0.3])
+def test_p_waves_of_low_complexes_are_unknown_not_absent(recording, gain):
+    found = heard(gain * recording[0])[1]["get_p_wave"]
+    assert found["p_present_frac"] is None
+    assert "cannot be judged" in found["reasons"]["p_present_frac"]
+    assert found["reasons"]["pr_mean_ms"] == found["reasons"]["p_present_frac"]
+
+
+@pytest.mark.parametrize("gain", [50.0, 1000.0])
+def test_levels_that_no_heart_gives_are_not_told(recording, gain):
+    true, found = heard(recording[0])[1], heard(gain * recording[0])[1]
+    for tool, field in (
+        ("get_p_wave", "p_amp"),
+        ("get_qrs", "qrs_amp"),
+        ("get_st", "st_mv"),
+        ("get_t_wave", "t_amp"),
+    ):
+        assert found[tool][field] is None
+        assert "gain" in found[tool]["reasons"][field]
+    assert found["get_rate_rhythm"] == true["get_rate_rhythm"]
+    assert found["get_qrs"]["mean_qrs_ms"] == true["get_qrs"]["mean_qrs_ms"]

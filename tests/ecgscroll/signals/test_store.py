@@ -235,3 +235,13 @@ def test_tools_and_cues_read_no_more_than_they_ask_for(data):
                 assert tool(partial(stream.beats, detail=detail), t0, t1) == tool(
                     rich.beats, t0, t1
                 )
+
+
+@pytest.mark.parametrize("first", np.arange(1.4, 1.7, 0.02).round(2).tolist())
+def test_a_beat_on_a_joint_where_pacing_begins_is_told_once(first):
+    times = np.arange(first, 235.0, 0.8)
+    x = fake_ecg(times, 240)
+    x[:, np.rint((times[times > 116.9] - 0.1) * 250).astype(int)] += np.float32(3.0)
+    found = FeatureStore().beats(FakeStream(x).at(240), 0, 240).time
+    assert len(found) == len(times)
+    assert np.diff(found) == pytest.approx(0.8, abs=0.11)
