@@ -117,14 +117,17 @@ def measure(beats: CutBeats, leads: tuple[str, ...], *, waves: bool = True) -> B
     """Measure one beat or more, P and T if asked for; each wave's module tells how it fails.
 
     Where every lead is so noisy that averaging does not mend it, waves keep their amplitudes, but
-    have neither bounds nor intervals.
+    have neither bounds nor intervals. A paced beat is not ectopic, and has no ST level: its ST
+    segment follows from where it began, not from the myocardium's state.
     """
     windows, complexes = beats.steady, beats.complexes
-    ectopic = is_ectopic(ectopy_features(beats.windows, complexes, beats.y))
+    paced = beats.r_ms > 0
+    ectopic = is_ectopic(ectopy_features(beats.windows, complexes, beats.y)) & ~paced
     t, p = _waves(beats, ~ectopic) if waves else _unmeasured(len(beats.time), len(leads))
     height = qrs.amplitude(windows, complexes, ~ectopic)
     level = qrs.st_level(windows, complexes, beats.drift, ~ectopic)
     impossible = lead_medians(height) > MAX_QRS_MV
+    level[paced] = np.nan
     for values in (height, level, t.amplitude):
         values[:, impossible] = np.nan
     if impossible.any():  # which lead showed the P wave is not told

@@ -57,6 +57,9 @@ def test_a_paced_beat_is_timed_by_its_spike_and_its_marks_with_it():
     assert np.abs(paced.time - plain.time + 0.06).max() < 0.01
     onset = paced.time * 1000 + paced.qrs_on_ms
     assert np.nanmedian(np.abs(onset - plain.time * 1000 - plain.qrs_on_ms)) < 12
+    assert np.isfinite(plain.st_mv).all(axis=1).sum() > 30
+    assert np.isnan(paced.st_mv).all()
+    assert not paced.ectopic.any()
 
 
 def test_only_spikes_that_beats_follow_time_them():
