@@ -16,10 +16,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ecgscroll.evaluation.accounts import LONGEST_TEXT
+
 Width = Literal["i1", "i2", "i4"]
 
-MAX_TEXT = 20_000
-"""Characters of one string that are kept."""
+MAX_TEXT = LONGEST_TEXT + 100
+"""Characters of one string that are kept: what a transcript has cut is not cut again."""
 _MAX_DEPTH = 24
 _GZIP = 31  # zlib's window bits for a gzip header, without a time
 _EXACT = 2**53  # beyond it JavaScript's numbers round
