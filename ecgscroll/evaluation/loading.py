@@ -15,7 +15,6 @@ from ecgscroll.evaluation.outcome import Outcome, StoredInstance, read_outcomes
 from ecgscroll.evaluation.rollouts import by_instance
 
 
-
 @dataclass(frozen=True)
 class LoadedRun:
     """A run with everything that has ended in it.

@@ -59,11 +59,7 @@ def windows(times: Iterable[float], half_s: float, total: float) -> list[Window]
 
 def _written(story: Story) -> list[Window]:
     bounds = ((entry.get("t0"), entry.get("t1")) for entry in story.ledger)
-    return [
-        (t0, t1)
-        for t0, t1 in bounds
-        if is_finite(t0) and is_finite(t1)
-    ]
+    return [(t0, t1) for t0, t1 in bounds if is_finite(t0) and is_finite(t1)]
 
 
 def _failed_at(step: dict[str, Any]) -> float | None:

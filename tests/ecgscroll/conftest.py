@@ -62,3 +62,25 @@ def page(reported_run: Path, reported_recordings: Path) -> Path:
     done = call("report", reported_run, "--data", reported_recordings, "--out", out)
     assert done.exit_code == 0, done.output
     return out
+
+
+@pytest.fixture(scope="session")
+def rolled_run(reported_recordings: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two instances, three rollouts each: one finishes, one fails, one is stopped."""
+    folder = tmp_path_factory.mktemp("rolled") / "run"
+    ids = folder.with_name("ids.txt")
+    ids.write_text("\n".join(IDS[:2]))
+    words = ("--policy", "report_fakes:Talker", "--rollouts", 3, "--max-steps", 6, "--workers", 1)
+    where = ("--instances", ids, "--data", reported_recordings, "--out", folder)
+    done = call("run", *words, *where)
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+@pytest.fixture(scope="session")
+def rolled_page(rolled_run: Path, reported_recordings: Path) -> Path:
+    """The page of the run with several rollouts."""
+    out = rolled_run.with_name("page.html")
+    done = call("report", rolled_run, "--data", reported_recordings, "--out", out)
+    assert done.exit_code == 0, done.output
+    return out

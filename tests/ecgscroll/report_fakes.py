@@ -62,3 +62,44 @@ def pack_of(page, name):
     """Return the text of a pack in a page's source, None if there is none."""
     found = re.search(rf'<script type="text/plain" id="{re.escape(name)}">([^<]*)</script>', page)
     return found and found[1]
+
+
+class Talker:
+    """A policy with a model that sees its last two turns; its rollouts end in different ways.
+
+    The first writes and finishes, the second fails at its fourth step, the third never ends.
+    """
+
+    name = "talker"
+
+    def __init__(self):
+        self.episodes = 0
+
+    def reset(self, info):
+        self.ending = ("finish", "error", "limit")[self.episodes % 3]
+        self.episodes += 1
+        self.said = []
+
+    def act(self, obs, info):
+        turn = len(self.said) // 2
+        if self.ending == "error" and turn == 3:
+            raise RuntimeError("the server is gone\u202e\x1b[31m")
+        calls = [("skim", {"duration": 60})] * 3 + [("write", {"t0": 30, "t1": 45}), ("finish", {})]
+        name, arguments = calls[turn] if self.ending == "finish" else calls[0]
+        self.call = {"name": name, "arguments": json.dumps(arguments), "id": f"c{turn}"}
+        self.said.append({"role": "user", "content": f"turn {turn} {HOSTILE}"})
+        self.sent = [{"role": "system", "content": "the prompt"}, *self.said[-5:]]
+        self.said.append({"role": "assistant", "content": "", "tool_calls": [self.call]})
+        return {"name": name, "arguments": arguments}
+
+    def trace(self):
+        reply = {"text": f"so I {self.call['name']}", "calls": [self.call]}
+        usage = {"prompt_tokens": 1234, "completion_tokens": 5, "seconds": 0.2, "cost": None}
+        return {"messages": self.sent, "reply": reply, "stop": "tool_calls", "usage": usage}
+
+    def usage(self):
+        asked = len(self.said) // 2
+        return {
+            "requests": asked, "prompt_tokens": 1234 * asked, "completion_tokens": 5 * asked,
+            "seconds": 0.2 * asked, "cost": None,
+        }  # fmt: skip

@@ -50,11 +50,16 @@ function sentParts({ first, n, runs }) {
   const parts = [make("h4", {}, `sent: ${count(total, "message")}, ${n} of them new`)];
   let before = [];
   const fold = () => {
-    if (before.length) parts.push(folded(`${sayCount(before)} as sent before`, before));
+    if (before.length) parts.push(folded(`${sayBefore(before)}, as sent before`, before));
     before = [];
   };
   for (const [from, to] of runs.flatMap((run) => split(run, first))) {
-    if (from < first) before.push([from, to]);
+    const told = from === 0 && roleOf(now.told[0]) === "system"; // stands alone
+    if (from < first && told) {
+      before.push([0, 0]);
+      fold();
+      if (to > 0) before.push([1, to]);
+    } else if (from < first) before.push([from, to]);
     else {
       fold();
       parts.push(...numbered([[from, to]]).map(([at, one]) => sentMessage(at, one)));
@@ -79,6 +84,8 @@ function droppedParts(first, runs) {
 const split = ([from, to], at) => (from < at && to >= at ? [[from, at - 1], [at, to]] : [[from, to]]);
 const numbered = (runs) => runs.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, at) => [from + at, now.told[from + at]]));
 const roleOf = (one) => (isObject(one) && typeof one.role === "string" ? one.role : "");
+
+const sayBefore = (runs) => (runs.length === 1 && runs[0][1] === 0 && roleOf(now.told[0]) === "system" ? "system prompt" : sayCount(runs));
 
 /** "3 messages (0, 4 to 5)". */
 function sayCount(runs, name = "message") {

@@ -175,7 +175,7 @@ function spread(row) {
   const lost = Object.keys(STATES).map((state) => [row.mates.filter((one) => one.state === state).length, STATES[state]]).filter(([n]) => n);
   const said = row.mates.map((one) => `${rolloutName(one.rollout)} ${scoreText(one)}`).join(", ");
   const drawn = drawing(wide, 14, said, parts);
-  return lost.length ? make("span", { class: "spread" }, drawn, make("span", { class: "lost" }, lost.map(([n, state]) => `${n} ${state}`).join(", "))) : drawn;
+  return lost.length ? make("span", { class: "spread" }, drawn, make("span", { class: "lost" }, lost.map(([n, state]) => `${n} of ${row.mates.length} ${state}`).join(", "))) : drawn;
 }
 
 const scoreText = (row) => (row.state !== "played" ? STATES[row.state] : isNumber(row.score) ? number(row.score) : "no truth");

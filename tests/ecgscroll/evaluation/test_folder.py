@@ -66,7 +66,9 @@ def test_what_is_no_end_of_this_episode_counts_as_not_played(folder, text):
 
 def test_a_transcript_of_another_configuration_counts_as_not_played(folder):
     other = RunConfig(policy="other", instances=CONFIG.instances, data="0")
-    folder.episode_path("af_burden/d/1").write_text(start("af_burden/d/1", other) + end("af_burden/d/1"))
+    folder.episode_path("af_burden/d/1").write_text(
+        start("af_burden/d/1", other) + end("af_burden/d/1")
+    )
     assert folder.row("af_burden/d/1") is None
 
 
