@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from ecgscroll.tasks import TASKS
 
@@ -31,7 +31,7 @@ def is_end(end: Any, instance: str, rollout: int) -> bool:
     )
 
 
-def is_finite(value: Any) -> bool:
+def is_finite(value: Any) -> TypeGuard[float]:
     """Whether a value is a number, no truth value, that a float can hold."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False

@@ -126,9 +126,16 @@ def _with_times(story: Story, note: Mapping[str, Any]) -> Story:
     times = note.get("step_seconds")
     timed = isinstance(times, list) and all(map(is_finite, times))
     whole = timed and len(times) == len(story.steps) and not story.unread
-    amounts = {name: note.get(name) for name in ("seconds", "model_seconds")}
-    kept = {name: value if is_finite(value) else None for name, value in amounts.items()}
-    return replace(story, step_seconds=tuple(times) if whole else (), **kept)
+    return replace(
+        story,
+        seconds=_finite(note.get("seconds")),
+        model_seconds=_finite(note.get("model_seconds")),
+        step_seconds=tuple(times) if whole else (),
+    )
+
+
+def _finite(value: Any) -> float | None:
+    return value if is_finite(value) else None
 
 
 def read_story(folder: RunFolder, instance: str, rollout: int = 0) -> Story:

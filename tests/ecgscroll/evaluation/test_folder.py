@@ -10,7 +10,8 @@ from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.evaluation.config import RunConfig, digest_of
 from ecgscroll.evaluation.folder import RunFolder, read_rows, write_rows
 
-CONFIG = RunConfig(policy="rule", instances=("af_burden/d/1", "af_burden/d/2"), data="0")
+ONE = "af_burden/d/1"
+CONFIG = RunConfig(policy="rule", instances=(ONE, "af_burden/d/2"), data="0")
 
 
 ROW = {
@@ -39,41 +40,39 @@ def folder(tmp_path):
 
 
 def test_an_episode_is_read_from_its_last_line(folder):
-    text = start("af_burden/d/1") + "{}\n" * 3 + end("af_burden/d/1", score=0.5) + "\n"
-    folder.episode_path("af_burden/d/1").write_text(text)
-    assert folder.row("af_burden/d/1")["score"] == 0.5
+    text = start(ONE) + "{}\n" * 3 + end(ONE, score=0.5) + "\n"
+    folder.episode_path(ONE).write_text(text)
+    assert folder.row(ONE)["score"] == 0.5
 
 
 def test_a_last_line_longer_than_a_block_is_read_whole(folder):
     long = "x" * 300_000
-    text = start("af_burden/d/1") + end("af_burden/d/1", answer=long) + "\n"
-    folder.episode_path("af_burden/d/1").write_text(text)
-    assert folder.row("af_burden/d/1")["answer"] == long
+    text = start(ONE) + end(ONE, answer=long) + "\n"
+    folder.episode_path(ONE).write_text(text)
+    assert folder.row(ONE)["answer"] == long
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "", "\n", "{", '{"row": {}}\n', end("af_burden/d/2"), "[1]\n", "null", "[" * 100_000,
-        '{"row": {"instance": "af_burden/d/1", "error": null}}', end("af_burden/d/1").replace("ledger", "leger"),
-        end("af_burden/d/1")[:-30],
+        '{"row": {"instance": "af_burden/d/1", "error": null}}',
+        end(ONE).replace("ledger", "leger"), end(ONE)[:-30],
     ],
 )  # fmt: skip
 def test_what_is_no_end_of_this_episode_counts_as_not_played(folder, text):
-    folder.episode_path("af_burden/d/1").write_text(start("af_burden/d/1") + text)
-    assert folder.row("af_burden/d/1") is None
+    folder.episode_path(ONE).write_text(start(ONE) + text)
+    assert folder.row(ONE) is None
 
 
 def test_a_transcript_of_another_configuration_counts_as_not_played(folder):
     other = RunConfig(policy="other", instances=CONFIG.instances, data="0")
-    folder.episode_path("af_burden/d/1").write_text(
-        start("af_burden/d/1", other) + end("af_burden/d/1")
-    )
-    assert folder.row("af_burden/d/1") is None
+    folder.episode_path(ONE).write_text(start(ONE, other) + end(ONE))
+    assert folder.row(ONE) is None
 
 
 def test_an_episode_that_is_not_there_counts_as_not_played(folder):
-    assert folder.row("af_burden/d/1") is None
+    assert folder.row(ONE) is None
 
 
 def test_an_edited_configuration_is_damaged(folder):

@@ -68,11 +68,12 @@ def test_the_bootstrap_seed_is_the_bootstraps(rolled_run, monkeypatch):
 
     seeds = []
     told = module.summarise_run
-    monkeypatch.setattr(
-        module,
-        "summarise_run",
-        lambda outcomes, seed, more: seeds.append(seed) or told(outcomes, seed, more),
-    )
+
+    def telling(outcomes, seed, parameters):
+        seeds.append(seed)
+        return told(outcomes, seed, parameters)
+
+    monkeypatch.setattr(module, "summarise_run", telling)
     folder = RunFolder(rolled_run)
     config = folder.config()
     object.__setattr__(config, "bootstrap_seed", 17)

@@ -44,9 +44,8 @@ def test_an_error_a_limit_and_a_zero_look_different(open_rolled):
     assert sorted(text.split("\n")[0] for text in texts)[-2:] == ["limit: steps"] * 2
     assert texts.count("error") == 2
     assert "⟨202E⟩⟨1B⟩[31m" in tab.inner_text("#rows")
-    assert "error and has no score" in open_rolled(episode(IDS[0], "&rollout=1")).inner_text(
-        "#trouble"
-    )
+    failed = open_rolled(episode(IDS[0], "&rollout=1")).inner_text("#trouble")
+    assert "error and has no score" in failed
     stopped = open_rolled(episode(IDS[0], "&rollout=2")).inner_text("#trouble")
     assert "stopped by the limit of steps before it called finish" in stopped
 
