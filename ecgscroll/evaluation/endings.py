@@ -13,6 +13,8 @@ _TEXTS = ("patient", "ended")
 _NUMBERS = ("duration_s", "cursor_s", "steps", "skims", "measures", "writes", "rewinds", "errors")
 _ROW = {*_TEXTS, *_NUMBERS, "instance", "task", "database", "error", "truth", "score", "answer"}
 
+_LONGEST_S = 1e8  # three years; floors of what is longer would not fit into memory
+
 
 def is_end(end: Any, instance: str, rollout: int) -> bool:
     """Whether a value is the last line of this episode's transcript, whole and well formed.
@@ -25,7 +27,7 @@ def is_end(end: Any, instance: str, rollout: int) -> bool:
     row, events = end["row"], end["events"]
     return (
         _is_row(row, instance, rollout)
-        and _is_list(events, _is_span)
+        and _is_span_list(events)
         and _is_list(end["ledger"], lambda entry: isinstance(entry, dict))
         and _is_latency(end["latency"], len(events))
     )
@@ -51,7 +53,8 @@ def _is_row(row: Any, instance: str, rollout: int) -> bool:
         and all(isinstance(row[name], str) for name in _TEXTS)
         and all(is_finite(row[name]) and row[name] >= 0 for name in _NUMBERS)
         and _is_or_none(row["error"], lambda error: isinstance(error, str))
-        and _is_or_none(row["truth"], _is_truth)
+        and 0 < row["duration_s"] < _LONGEST_S
+        and _is_or_none(row["truth"], _is_span_list if _is_intervals(row["task"]) else is_finite)
         and _is_score(row)
         and _is_or_none(row.get("latency"), _is_row_latency)
         and _is_or_none(row.get("read_s"), is_finite)
@@ -67,8 +70,12 @@ def _is_score(row: Mapping[str, Any]) -> bool:
     return is_finite(score) and 0 <= score <= 1
 
 
-def _is_truth(truth: Any) -> bool:
-    return is_finite(truth) or _is_list(truth, _is_span)
+def _is_intervals(task: str) -> bool:
+    return TASKS[task].answer == "intervals"
+
+
+def _is_span_list(value: Any) -> bool:
+    return _is_list(value, _is_span)
 
 
 def _is_row_latency(latency: Any) -> bool:

@@ -123,7 +123,7 @@ def _hashable(folder: RunFolder) -> list[dict[str, Any]]:
 
 
 def _with_times(story: Story, note: Mapping[str, Any]) -> Story:
-    times = note.get("step_seconds")
+    times: Any = note.get("step_seconds")
     timed = isinstance(times, list) and all(map(is_finite, times))
     whole = timed and len(times) == len(story.steps) and not story.unread
     return replace(

@@ -12,6 +12,8 @@ import numpy as np
 from typer.testing import CliRunner
 
 from ecgscroll.cli.main import app
+from ecgscroll.evaluation.config import RunConfig
+from ecgscroll.evaluation.folder import RunFolder
 
 IDS = ("episode_detection/synth/paf01", "pvc_burden/synth/ectopy01", "rare_event/synth/rare01")
 HOSTILE = (
@@ -103,3 +105,34 @@ class Talker:
             "requests": asked, "prompt_tokens": 1234 * asked, "completion_tokens": 5 * asked,
             "seconds": 0.2 * asked, "cost": None,
         }  # fmt: skip
+
+
+def fabricate(path, ends, steps=(), rollouts=1, **options):
+    """Write a run's folder by hand: ``ends`` are last lines by instance, as `ending` makes them."""
+    config = RunConfig("made", tuple(ends), data="0", rollouts=rollouts, **options)
+    folder = RunFolder(path)
+    folder.begin(config, {})
+    folder.episodes.mkdir(parents=True, exist_ok=True)
+    for name, end in ends.items():
+        start = {"instance": name, "config": config.digest()}
+        for turn in range(rollouts):
+            held = {**end, "row": {**end["row"], "rollout": turn}}
+            lines = [start, *steps, held]
+            folder.episode_path(name, turn).write_text(
+                "".join(json.dumps(line) + "\n" for line in lines)
+            )
+    return folder
+
+
+def ending(name, ledger=(), events=(), score=0.5, duration=600.0, **row):
+    """Return the last line of an episode's transcript."""
+    task, database, _ = name.split("/", 2)
+    counts = dict.fromkeys(("steps", "skims", "measures", "writes", "rewinds", "errors"), 1)
+    held = {
+        "instance": name, "task": task, "database": database, "patient": "p", **counts,
+        "duration_s": duration, "cursor_s": duration, "ended": "finish", "error": None,
+        "truth": 0.5, "score": score, "answer": 0.1,
+        "latency": {"missed": len(events), "from_onset": None}, **row,
+    }  # fmt: skip
+    delays = {kind: [None] * len(events) for kind in ("onset_s", "earliest_s")}
+    return {"row": held, "ledger": list(ledger), "latency": delays, "events": list(events)}

@@ -5,9 +5,10 @@ const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const number = (value, digits = 3) =>
   typeof value === "number" && Number.isFinite(value) ? value.toFixed(digits) : "–";
 
+const LONGEST_S = 1e9;
 /** h:mm:ss, with so many decimals of a second. */
 function clock(seconds, digits = 0) {
-  if (typeof seconds !== "number" || !Number.isFinite(seconds)) return "–";
+  if (typeof seconds !== "number" || !(Math.abs(seconds) < LONGEST_S)) return "–";
   const scale = 10 ** digits;
   const whole = Math.round(Math.abs(seconds) * scale);
   const s = (whole / scale) % 60, minutes = Math.floor(whole / scale / 60);
@@ -23,7 +24,8 @@ function span(seconds) {
 }
 
 /** Wall time. */
-const duration = (seconds) => (seconds < 9.95 ? `${seconds.toFixed(seconds < 0.1 ? 3 : 1)} s` : span(seconds));
+const duration = (seconds) =>
+  seconds < 0.0995 ? `${(seconds * 1000).toFixed(seconds < 0.00995 ? 1 : 0)} ms` : seconds < 9.95 ? `${seconds.toFixed(1)} s` : span(seconds);
 const thousands = (value) => (isNumber(value) ? value.toLocaleString("en-US") : "–");
 const count = (n, name) => `${thousands(n)} ${name}${n === 1 ? "" : "s"}`;
 

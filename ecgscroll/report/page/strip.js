@@ -38,7 +38,8 @@ function drawStrip() {
   } else drawTachogram(pen, recording, at, a, b, strip.top, strip.lane);
   drawBeats(pen, recording, at, a, b, perSecond);
   drawStripAxis(pen, at, a, b, bottom);
-  sayStrip(a, b, recording.leads.length ? sayKinds(kinds) : `R-R intervals of ${recording.beats.source} beats; no waveform`, perSecond);
+  const few = recording.others ? `${recording.leads.length} of ${recording.leads.length + recording.others} leads · ` : "";
+  sayStrip(a, b, recording.leads.length ? few + sayKinds(kinds) : `R-R intervals of ${recording.beats.source} beats; no waveform`, perSecond);
   offerNearest(recording, kinds, a, b);
 }
 

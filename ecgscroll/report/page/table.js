@@ -152,7 +152,7 @@ function tableRow(row) {
   return make("tr", { "data-state": row.state, onclick: (event) => { if (event.target !== link) link.click(); } }, ...cells);
 }
 
-const rowLink = (row) => make("a", { href: episodeLink(row) }, `${row.database}/${row.record}`);
+const rowLink = (row) => make("a", { href: episodeLink(row), title: legible(row.id) }, `${row.database}/${row.record}`);
 
 function scoreCell(row) {
   if (row.state !== "played") return make("span", { class: `state ${row.state}` }, STATES[row.state]);

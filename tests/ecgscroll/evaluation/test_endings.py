@@ -49,7 +49,6 @@ def test_a_whole_end_is_one():
     assert is_end(END, NAME, 1)
     lost = {**END, "row": {**ROW, "error": "lost", "score": None}, "latency": None}
     assert is_end(lost, NAME, 1)
-    assert is_end(changed(("row", "truth"), [[0.0, 1.0]]), NAME, 1)
     assert not is_end(END, NAME, 0)
     assert not is_end(END, "af_burden/d/2", 1)
 
@@ -65,19 +64,33 @@ def test_a_whole_end_is_one():
         (("row", "skims"), True), (("row", "duration_s"), 10**400), (("row", "cursor_s"), None),
         (("row", "patient"), [1]), (("row", "usage"), [1]), (("row", "usage", "cost"), "much"),
         (("row", "latency"), {"from_onset": 3}), (("row", "task"), "nonsense"),
-        (("row", "task"), ["af_burden"]), (("row", "rollout"), None),
+        (("row", "truth"), [[0.0, 1.0]]), (("row", "duration_s"), 0),
+        (("row", "duration_s"), 1e300), (("row", "task"), ["af_burden"]), (("row", "rollout"), None),
     ],
 )  # fmt: skip
 def test_what_statistics_cannot_count_is_none(path, value):
     assert not is_end(changed(path, value), NAME, 1)
 
 
+@pytest.mark.parametrize("task", ["af_burden", "ischemia", "change_detection", "rare_event"])
 @given(st.sampled_from([(a, b) for a in END for b in (None, *END[a])]), ANYTHING)
-def test_whatever_passes_can_be_summed_up(where, value):
+def test_whatever_passes_can_be_summed_up(task, where, value):
     path = (where[0],) if where[1] is None or isinstance(END[where[0]], list) else where
     end = json.loads(json.dumps(changed(path, value)))  # with NaN, as a damaged file may have it
-    if is_end(end, NAME, 1):
+    if isinstance(end["row"], dict):
+        renamed = {"instance": f"{task}/d/1", "task": task}
+        truth = [[0.0, 1.0]] if task == "ischemia" and path[1:] != ("truth",) else None
+        end["row"] = {**end["row"], **renamed} | ({"truth": truth} if truth else {})
+    if is_end(end, f"{task}/d/1", 1):
         summarise_run([read_outcome(end)], 0, {"scoring": "committed"})
+
+
+def test_a_truth_has_the_shape_of_its_task():
+    end = changed(("row", "task"), "ischemia")
+    end["row"]["instance"] = "ischemia/d/1"
+    assert not is_end(end, "ischemia/d/1", 1)
+    end["row"]["truth"] = [[0.0, 1.0]]
+    assert is_end(end, "ischemia/d/1", 1)
 
 
 def test_numbers_are_told_from_what_looks_like_them():
