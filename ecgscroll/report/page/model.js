@@ -62,7 +62,7 @@ function sentParts({ first, n, runs }) {
     } else if (from < first) before.push([from, to]);
     else {
       fold();
-      parts.push(...numbered([[from, to]]).map(([at, one]) => sentMessage(at, one)));
+      parts.push(...messagesOf([[from, to]]));
     }
   }
   fold();
@@ -82,15 +82,16 @@ function droppedParts(first, runs) {
 }
 
 const split = ([from, to], at) => (from < at && to >= at ? [[from, at - 1], [at, to]] : [[from, to]]);
-const numbered = (runs) => runs.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, at) => [from + at, now.told[from + at]]));
 const roleOf = (one) => (isObject(one) && typeof one.role === "string" ? one.role : "");
 
 const sayBefore = (runs) => (runs.length === 1 && runs[0][1] === 0 && roleOf(now.told[0]) === "system" ? "system prompt" : sayCount(runs));
 
+const sayRun = ([from, to]) => (from === to ? String(from) : `${from} to ${to}`);
+
 /** "3 messages (0, 4 to 5)". */
 function sayCount(runs, name = "message") {
   const total = runs.reduce((sum, [from, to]) => sum + to - from + 1, 0);
-  const which = runs.slice(0, 4).map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(", ");
+  const which = runs.slice(0, 4).map(sayRun).join(", ");
   return `${count(total, name)} (${which}${runs.length > 4 ? ", …" : ""})`;
 }
 
@@ -98,12 +99,29 @@ function sayCount(runs, name = "message") {
 function folded(title, runs) {
   const details = make("details", { class: "sent" }, make("summary", {}, title));
   details.addEventListener("toggle", () => {
-    if (details.open && details.children.length === 1) details.append(...numbered(runs).map(([at, one]) => sentMessage(at, one)));
+    if (details.open && details.children.length === 1) details.append(...messagesOf(runs));
   });
   return details;
 }
 
-const sentMessage = (at, one) => (one === undefined ? make("p", { class: "fine" }, `${at}: not in the transcript`) : message(`${at} · ${roleOf(one)}`, one, roleOf(one)));
+const MOST_SHOWN = 5000;
+/** Messages by their numbers; stretches that the transcript does not have are one line each. */
+function messagesOf(runs) {
+  const parts = [];
+  for (const [from, to] of runs) {
+    for (let at = from; at <= to && parts.length < MOST_SHOWN; at++) {
+      const one = now.told[at], start = at;
+      if (one !== undefined) {
+        parts.push(message(`${at} · ${roleOf(one)}`, one, roleOf(one)));
+        continue;
+      }
+      while (at < to && now.told[at + 1] === undefined) at++;
+      parts.push(make("p", { class: "fine" }, `${sayRun([start, at])}: not in the transcript`));
+    }
+  }
+  if (parts.length >= MOST_SHOWN) parts.push(make("p", { class: "fine" }, "The rest is in the transcript."));
+  return parts;
+}
 
 const ROLES = ["system", "user", "assistant", "tool", "reply"];
 /** A message: its text, the calls it makes, and whatever else it holds. */

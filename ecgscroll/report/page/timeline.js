@@ -241,13 +241,12 @@ function drawRr(pen, { y, height }, at, a, b) {
     const size = last - first > 4000 ? 1 : last - first > 800 ? 1.6 : 2.4;
     pen.fillStyle = palette.trace;
     pen.globalAlpha = size < 2 ? 0.55 : 0.85;
-    const drawn = size > 1 ? null : new Uint8Array(Math.ceil(timeline.right) * (height + 2)); // a pixel once
+    const drawn = size > 1 ? null : new Uint16Array(Math.ceil(timeline.right) * (height + 2));
     for (let i = first; i < last; i++) {
       const rr = (times[i] - times[i - 1]) * 1000;
       if (!(rr < 3000)) continue;
       const x = at(times[i]), level = rrLevel(rr, y, height), pixel = Math.floor(x) * (height + 2) + Math.floor(level - y);
-      if (drawn?.[pixel]) continue;
-      if (drawn) drawn[pixel] = 1;
+      if (drawn && drawn[pixel]++ > 2) continue; // enough to tell many beats from one
       pen.fillRect(x - size / 2, level - size / 2, size, size);
     }
     pen.globalAlpha = 1;

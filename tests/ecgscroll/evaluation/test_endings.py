@@ -65,7 +65,8 @@ def test_a_whole_end_is_one():
         (("row", "patient"), [1]), (("row", "usage"), [1]), (("row", "usage", "cost"), "much"),
         (("row", "latency"), {"from_onset": 3}), (("row", "task"), "nonsense"),
         (("row", "truth"), [[0.0, 1.0]]), (("row", "duration_s"), 0),
-        (("row", "duration_s"), 1e300), (("row", "task"), ["af_burden"]), (("row", "rollout"), None),
+        (("row", "duration_s"), 1e300), (("row", "task"), ["af_burden"]),
+        (("row", "rollout"), None),
     ],
 )  # fmt: skip
 def test_what_statistics_cannot_count_is_none(path, value):
