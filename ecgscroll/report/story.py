@@ -191,6 +191,12 @@ def _brief(step: Mapping[str, Any]) -> Step:
         }
     if isinstance(kept["action"], str):
         kept["action"] = shortened(kept["action"], _BRIEF_TEXT)
+    model = step.get("model")
+    if isinstance(model, dict):
+        kept["model"] = {name: model[name] for name in ("stop", "usage") if name in model}
+        reply = model.get("reply")
+        text = reply.get("text") if isinstance(reply, dict) else None
+        kept["model"]["reply"] = shortened(text, _BRIEF_TEXT) if isinstance(text, str) else None
     return kept
 
 

@@ -159,7 +159,7 @@ function sayTrouble(row, story, note) {
   byId("trouble").textContent = legible(lines.join(" "));
   byId("trouble").hidden = !lines.length;
   byId("steps-note").hidden = story.level !== "brief";
-  byId("steps-note").textContent = "Results are shortened to keep the page small (--max-mb); the run's transcript has them whole.";
+  byId("steps-note").textContent = "Results are shortened and what was sent to a model is left out, to keep the page small (--max-mb); the run's transcript has all of it.";
 }
 
 /** Seconds that the strip shows at 25 mm/s, but no fewer than 3. */

@@ -10,6 +10,7 @@ function readTalk(steps) {
   for (const step of steps) {
     const model = step.model;
     if (!isObject(model)) continue;
+    if (model.messages === undefined && model.context === undefined) continue; // left out of the page
     const news = Array.isArray(model.messages) ? model.messages : [];
     const runs = Array.isArray(model.context) ? model.context.filter(isRun) : [];
     const most = runs.reduce((top, [, last]) => Math.max(top, last), -1);
@@ -28,9 +29,9 @@ function modelParts(step) {
   const { model, talk } = step;
   if (!isObject(model)) return [make("h4", {}, "model"), make("pre", {}, textOf(model))];
   const parts = [make("h4", {}, `model's reply${model.stop ? ` · stop: ${textOf(model.stop)}` : ""}`)];
-  parts.push(model.reply === undefined ? make("p", { class: "fine" }, "none") : message("reply", model.reply));
+  parts.push((model.reply ?? null) === null ? make("p", { class: "fine" }, "no text") : message("reply", model.reply));
   parts.push(make("p", { class: "fine taken" }, sayTaken(model, step.seconds)));
-  parts.push(...sentParts(talk));
+  parts.push(...(talk ? sentParts(talk) : [make("p", { class: "fine" }, "What was sent is not in the page.")]));
   const known = ["reply", "stop", "usage", "messages", "kept", "context"];
   const others = Object.fromEntries(Object.entries(model).filter(([name]) => !known.includes(name)));
   if (Object.keys(others).length) parts.push(make("h4", {}, "more of the model"), values(others));

@@ -135,6 +135,13 @@ def test_a_text_that_the_transcript_cut_is_not_cut_again(copy):
     assert value["steps"][0]["model"]["reply"]["text"] == said
 
 
+def test_an_episode_in_brief_keeps_what_its_model_said(copy):
+    step = read_stories(copy)[0].brief()[0]
+    assert step["model"]["reply"] == "so I skim"
+    assert step["model"]["usage"]["prompt_tokens"] == 1234
+    assert "messages" not in step["model"]
+
+
 def test_names_that_no_file_could_hold_do_not_break_the_page(copy):
     stored = json.loads((copy.path / "config.json").read_text())
     stored["provenance"]["commit"] = "a\ud800\x00\u202eb\x1b[31m"

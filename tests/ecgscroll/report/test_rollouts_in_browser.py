@@ -103,7 +103,7 @@ def test_numbers_of_messages_hold_where_a_line_is_lost(visit, rolled_run, tmp_pa
     settled(tab)
     tab.locator("#step details.sent > summary").nth(1).click()
     settled(tab)
-    assert "4: not in the transcript" in tab.inner_text("#step")
+    assert "4 to 5: not in the transcript" in tab.inner_text("#step")
     assert "turn 3" in tab.inner_text("#step")
 
 
