@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.evaluation.config import RunConfig, Trial, differences, digest_of
-from ecgscroll.evaluation.endings import is_end
+from ecgscroll.evaluation.shapes import is_end
 from ecgscroll.files import write_atomic
 
 Row = dict[str, Any]
@@ -122,7 +122,7 @@ class RunFolder:
     def last_line(self, instance: str, rollout: int = 0) -> dict[str, Any] | None:
         """Last line of an episode's transcript, or None if it has not been played to an end.
 
-        What is returned has the shape that `ecgscroll.evaluation.endings.is_end` checks. Errors as
+        What is returned has the shape that `ecgscroll.evaluation.shapes.is_end` checks. Errors as
         `stored`.
         """
         played = {"instance": instance, "config": self._digest}

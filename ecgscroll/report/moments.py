@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from ecgscroll.evaluation.endings import is_finite
+from ecgscroll.evaluation.shapes import is_finite
 from ecgscroll.report.story import Story
 
 Window = tuple[float, float]

@@ -12,13 +12,13 @@ from typing import Any, get_args
 
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.behaviour import LIMITS
-from ecgscroll.evaluation.config import leaves
+from ecgscroll.evaluation.config import RunConfig, leaves
 from ecgscroll.evaluation.folder import RunFolder
 from ecgscroll.evaluation.outcome import read_outcomes
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.evaluation.table import tables
+from ecgscroll.legible import legible
 from ecgscroll.report.budget import STEPS_SHARE, fitted, pack_stories
-from ecgscroll.report.legible import legible
 from ecgscroll.report.pack import packed
 from ecgscroll.report.recordings import Embedded, Progress, embed
 from ecgscroll.report.story import LATE_S, State, Story, read_stories, summary_of
@@ -109,12 +109,11 @@ def _stopped(stories: Sequence[Story]) -> dict[str, int]:
 
 def _facts(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what was run and where it came from, by name."""
-    config, origin = stored["config"], stored.get("provenance") or {}
+    config, origin = RunConfig.from_dict(stored["config"]).to_dict(), _mapping(stored, "provenance")
     options = ", ".join(f"{name}={value}" for name, value in config["options"].items())
-    commit = origin.get("commit")
-    packages = " ".join(f"{name} {at}" for name, at in (origin.get("packages") or {}).items())
+    commit = str(origin.get("commit") or "")
+    packages = " ".join(f"{name} {at}" for name, at in _mapping(origin, "packages").items())
     kinds = ("seed", "sampling_seed", "bootstrap_seed")
-    limits = config.get("limits") or {}
     facts = {
         "policy": config["policy"] + (f" ({options})" if options else ""),
         **{f"policy: {name}": str(value) for name, value in leaves(config["fingerprint"])},
@@ -122,17 +121,24 @@ def _facts(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
         "scoring": config["scoring"],
         "rewind": config["rewind"],
         "budget": str(config["budget"]),
-        "limits": ", ".join(f"{name} {most}" for name, most in limits.items() if most) or "none",
-        "rollouts": str(config.get("rollouts", 1)),
-        "seeds": ", ".join(f"{kind.removesuffix('_seed')} {config.get(kind, 0)}" for kind in kinds),
+        "limits": ", ".join(f"{name} {most}" for name, most in config["limits"].items() if most)
+        or "none",
+        "rollouts": str(config["rollouts"]),
+        "seeds": ", ".join(f"{kind.removesuffix('_seed')} {config[kind]}" for kind in kinds),
         "version": f"ecgscroll {config['version']}",
         "commit": commit[:12] + ("+" if commit.endswith("+") else "") if commit else "unknown",
         "truths, SHA-256": config["data"][:16],
-        "recordings, SHA-256": config.get("recordings", "")[:16] or "unknown",
+        "recordings, SHA-256": config["recordings"][:16] or "unknown",
         "configuration, SHA-256": stored["digest"][:16],
         "Python": f"{origin.get('python', 'unknown')}; {packages}",
     }
     return list(facts.items())
+
+
+def _mapping(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a mapping by its name, or an empty one: provenance is recorded and never checked."""
+    found = values.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _render(

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from ecgscroll.evaluation.endings import is_finite
 from ecgscroll.evaluation.folder import Row, RunFolder
+from ecgscroll.evaluation.shapes import is_finite
 from ecgscroll.report.pack import shortened
 
 State = Literal["played", "failed", "damaged", "missing"]

@@ -76,7 +76,8 @@ function setUpTable(rows, lateSeconds) {
 
 /** Tell every row of the other rollouts of its instance, and which of them did best and worst. */
 function joinRollouts(rows) {
-  const groups = Map.groupBy ? Map.groupBy(rows, (row) => row.id) : grouped(rows);
+  const groups = new Map(rows.map((row) => [row.id, []]));
+  for (const row of rows) groups.get(row.id).push(row);
   for (const mates of groups.values()) {
     const scored = mates.filter((row) => isNumber(row.score)), scores = scored.map((row) => row.score);
     const first = (score) => scored.find((row) => row.score === score) ?? mates[0];
@@ -85,12 +86,6 @@ function joinRollouts(rows) {
     for (const row of mates) Object.assign(row, { mates, apart, best: row === best, worst: row === worst });
     table.rollouts = Math.max(table.rollouts, mates.length);
   }
-}
-
-function grouped(rows) {
-  const groups = new Map();
-  for (const row of rows) groups.set(row.id, [...(groups.get(row.id) ?? []), row]);
-  return groups;
 }
 
 function toggleProblem(name, chip) {

@@ -10,7 +10,6 @@ import pytest
 from report_fakes import IDS, opened, pack_of
 
 from ecgscroll.evaluation.folder import RunFolder
-from ecgscroll.report.legible import legible
 from ecgscroll.report.page import build_page
 from ecgscroll.report.story import read_stories
 
@@ -151,6 +150,10 @@ def test_names_that_no_file_could_hold_do_not_break_the_page(copy):
     text.encode()
 
 
-def test_what_hides_or_turns_text_is_written_by_its_number():
-    assert legible("a\tb\nc 👩‍⚕️ é عربي") == "a\tb\nc 👩‍⚕️ é عربي"
-    assert legible("\ud83d\u2067\r\x85") == "⟨D83D⟩⟨2067⟩⟨0D⟩⟨85⟩"
+@pytest.mark.parametrize(
+    "origin", [None, [1], {"commit": 5, "packages": [1]}, {"packages": "x", "python": None}]
+)
+def test_a_provenance_of_another_shape_is_no_crash(copy, origin):
+    stored = json.loads((copy.path / "config.json").read_text())
+    (copy.path / "config.json").write_text(json.dumps({**stored, "provenance": origin}))
+    assert "What was run" in build_page(copy, None)

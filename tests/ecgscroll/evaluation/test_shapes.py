@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecgscroll.evaluation.endings import is_end, is_finite
 from ecgscroll.evaluation.outcome import read_outcome
+from ecgscroll.evaluation.shapes import is_end, is_finite
 from ecgscroll.evaluation.summary import summarise_run
 
 NAME = "af_burden/d/1"
