@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.evaluation.config import RunConfig, Trial, differences, digest_of
-from ecgscroll.evaluation.shapes import is_end
+from ecgscroll.evaluation.shapes import is_end, is_sound
 from ecgscroll.files import write_atomic
 
 Row = dict[str, Any]
@@ -197,7 +197,7 @@ def read_rows(source: Path) -> list[Row]:
 def _understood(path: Path, config: Mapping[str, Any]) -> None:
     """Make sure that a whole configuration is one that this version can read."""
     try:
-        RunConfig.from_dict(config)
+        read = RunConfig.from_dict(config)
     except (TypeError, KeyError):
         written, ours = config.get("version"), version("ecgscroll")
         if not isinstance(written, str):
@@ -206,6 +206,8 @@ def _understood(path: Path, config: Mapping[str, Any]) -> None:
             f"{path} holds a run of ecgscroll {written}, which this version, {ours}, cannot read; "
             "use that version, or run into another folder."
         ) from None
+    if not is_sound(read):
+        raise ValueError("values of other types than a configuration has")
 
 
 def _read_note(line: bytes) -> dict[str, Any] | None:

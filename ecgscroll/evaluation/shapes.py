@@ -1,4 +1,4 @@
-"""Whether a transcript's last line has the shape that it should, before anything counts with it."""
+"""Whether what a run's folder holds has the shape that it should, before anything counts on it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
+from ecgscroll.evaluation.config import RunConfig
 from ecgscroll.tasks import TASKS
 
 _END = {"row", "ledger", "latency", "events"}
@@ -30,6 +31,19 @@ def is_end(end: Any, instance: str, rollout: int) -> bool:
         and _is_span_list(events)
         and _is_list(end["ledger"], lambda entry: isinstance(entry, dict))
         and _is_latency(end["latency"], len(events))
+    )
+
+
+def is_sound(config: RunConfig) -> bool:
+    """Whether a configuration that was read has values of the types that it names."""
+    texts = (config.policy, config.data, config.recordings, config.version, *config.instances)
+    seeds = (config.seed, config.sampling_seed, config.bootstrap_seed)
+    return (
+        all(isinstance(text, str) for text in texts)
+        and all(name.count("/") >= 2 for name in config.instances)
+        and all(isinstance(number, int) for number in (*seeds, config.rollouts))
+        and config.rollouts >= 1
+        and all(isinstance(held, Mapping) for held in (config.options, config.fingerprint))
     )
 
 

@@ -114,6 +114,7 @@ def _facts(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
     commit = str(origin.get("commit") or "")
     packages = " ".join(f"{name} {at}" for name, at in _mapping(origin, "packages").items())
     kinds = ("seed", "sampling_seed", "bootstrap_seed")
+    limits = [f"{name} {most}" for name, most in config["limits"].items() if most is not None]
     facts = {
         "policy": config["policy"] + (f" ({options})" if options else ""),
         **{f"policy: {name}": str(value) for name, value in leaves(config["fingerprint"])},
@@ -121,8 +122,7 @@ def _facts(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
         "scoring": config["scoring"],
         "rewind": config["rewind"],
         "budget": str(config["budget"]),
-        "limits": ", ".join(f"{name} {most}" for name, most in config["limits"].items() if most)
-        or "none",
+        "limits": ", ".join(limits) or "none",
         "rollouts": str(config["rollouts"]),
         "seeds": ", ".join(f"{kind.removesuffix('_seed')} {config[kind]}" for kind in kinds),
         "version": f"ecgscroll {config['version']}",

@@ -124,6 +124,21 @@ def test_a_damaged_configuration_is_a_sentence(tmp_path, text):
         RunFolder(tmp_path).config()
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"instances": [1]}, {"instances": ["one"]}, {"policy": None}, {"rollouts": "2"},
+        {"rollouts": 0}, {"options": [1]}, {"fingerprint": 3}, {"bootstrap_seed": "x"},
+    ],
+)  # fmt: skip
+def test_a_configuration_of_other_types_is_damaged(tmp_path, changes):
+    config = {**CONFIG.to_dict(), **changes}
+    stored = {"config": config, "digest": digest_of(config), "provenance": {}}
+    (tmp_path / "config.json").write_text(json.dumps(stored))
+    with pytest.raises(DataError, match="damaged"):
+        RunFolder(tmp_path).config()
+
+
 def test_a_run_of_another_version_is_named_not_damaged(tmp_path):
     config = {**CONFIG.to_dict(), "version": "9.1.0", "mood": "calm"}
     stored = {"config": config, "digest": digest_of(config), "provenance": {}}
