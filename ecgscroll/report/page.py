@@ -26,6 +26,7 @@ from ecgscroll.report.story import LATE_S, State, Story, read_stories, summary_o
 DEFAULT_MAX_MB = 8.0
 LEAST_MB = 0.3
 _PAGE = files("ecgscroll.report") / "page"
+_SEEDS = {"environment": "seed", "sampling": "sampling_seed", "bootstrap": "bootstrap_seed"}
 # In this order they make one script.
 _SCRIPTS = (
     "format", "data", "navigate", "table", "timeline", "strip", "transcript", "model", "main",
@@ -113,7 +114,7 @@ def _facts(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
     options = ", ".join(f"{name}={value}" for name, value in config["options"].items())
     commit = str(origin.get("commit") or "")
     packages = " ".join(f"{name} {at}" for name, at in _mapping(origin, "packages").items())
-    kinds = ("seed", "sampling_seed", "bootstrap_seed")
+    seeds = {name: config[kind] for name, kind in _SEEDS.items()}
     limits = [f"{name} {most}" for name, most in config["limits"].items() if most is not None]
     facts = {
         "policy": config["policy"] + (f" ({options})" if options else ""),
@@ -124,7 +125,7 @@ def _facts(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
         "budget": str(config["budget"]),
         "limits": ", ".join(limits) or "none",
         "rollouts": str(config["rollouts"]),
-        "seeds": ", ".join(f"{kind.removesuffix('_seed')} {config[kind]}" for kind in kinds),
+        "seeds": ", ".join(f"{name} {seed}" for name, seed in seeds.items()),
         "version": f"ecgscroll {config['version']}",
         "commit": commit[:12] + ("+" if commit.endswith("+") else "") if commit else "unknown",
         "truths, SHA-256": config["data"][:16],
