@@ -20,15 +20,12 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from ecgscroll.errors import ConfigError, DataError
-from ecgscroll.evaluation.config import RunConfig, differences, digest_of
+from ecgscroll.evaluation.config import RunConfig, Trial, differences, digest_of
+from ecgscroll.evaluation.shapes import is_end, is_sound
 from ecgscroll.files import write_atomic
 
 Row = dict[str, Any]
 _BLOCK = 1 << 16
-_END = {"row", "ledger", "latency", "events"}
-_ROW = {"task", "database", "patient", "duration_s", "cursor_s", "ended", "error", "truth"} | {
-    "score", "answer", "steps", "skims", "measures", "writes", "rewinds", "errors",
-}  # fmt: skip
 
 
 class RunFolder:
@@ -125,18 +122,24 @@ class RunFolder:
     def last_line(self, instance: str, rollout: int = 0) -> dict[str, Any] | None:
         """Last line of an episode's transcript, or None if it has not been played to an end.
 
-        Errors as `stored`.
+        What is returned has the shape that `ecgscroll.evaluation.shapes.is_end` checks. Errors as
+        `stored`.
         """
         played = {"instance": instance, "config": self._digest}
         try:
             with self.episode_path(instance, rollout).open("rb") as handle:
                 start, end = json.loads(handle.readline()), json.loads(_last_line(handle))
-            row = end["row"]
-            whole = start == played and row["instance"] == instance
-            whole = whole and row.get("rollout", 0) == rollout
-            return end if whole and end["row"].keys() >= _ROW and end.keys() >= _END else None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (OSError, ValueError, RecursionError):
             return None
+        return end if start == played and is_end(end, instance, rollout) else None
+
+    def damaged(self) -> list[Trial]:
+        """Return the episodes whose transcripts are there and cannot be read; errors as `stored`.
+
+        The same command as before plays them again.
+        """
+        found = (one for one in self.config().trials() if self.episode_path(*one).exists())
+        return [trial for trial in found if self.last_line(*trial) is None]
 
     @cached_property
     def _digest(self) -> str:
@@ -194,7 +197,7 @@ def read_rows(source: Path) -> list[Row]:
 def _understood(path: Path, config: Mapping[str, Any]) -> None:
     """Make sure that a whole configuration is one that this version can read."""
     try:
-        RunConfig.from_dict(config)
+        read = RunConfig.from_dict(config)
     except (TypeError, KeyError):
         written, ours = config.get("version"), version("ecgscroll")
         if not isinstance(written, str):
@@ -203,6 +206,8 @@ def _understood(path: Path, config: Mapping[str, Any]) -> None:
             f"{path} holds a run of ecgscroll {written}, which this version, {ours}, cannot read; "
             "use that version, or run into another folder."
         ) from None
+    if not is_sound(read):
+        raise ValueError("values of other types than a configuration has")
 
 
 def _read_note(line: bytes) -> dict[str, Any] | None:

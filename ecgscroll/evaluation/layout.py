@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ecgscroll.legible import legible
+
 Format = Literal["table", "markdown", "csv"]
 _PLAIN_WIDTH = 300  # of a pipe or a file: nothing is cut there
 
@@ -43,13 +45,18 @@ def print_grids(grids: Sequence[Grid]) -> None:
         console = Console(width=_PLAIN_WIDTH)
     for grid in grids:
         table = Table(
-            title=escape(grid.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+            title=_shown(grid.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
         )
         for index, name in enumerate(grid.columns):
-            table.add_column(escape(name), justify="right" if index else "left")
+            table.add_column(_shown(name), justify="right" if index else "left")
         for row in grid.rows:
-            table.add_row(*map(escape, row))
+            table.add_row(*map(_shown, row))
         console.print(table)
+
+
+def _shown(text: str) -> str:
+    """Return a text as the terminal shows it: no markup, and nothing that steers the terminal."""
+    return escape(legible(text))
 
 
 def markdown(grids: Sequence[Grid]) -> str:

@@ -27,9 +27,9 @@ def is_hit_task(task: str) -> bool:
 
 
 def scores_of(rollouts: Sequence[Outcome]) -> list[float | None]:
-    """Return the score of each rollout that has one, None for an error."""
+    """Return the score of each rollout, None for an error; none without a truth to score by."""
     return [
         None if failed(one) else float(one.row["score"])
         for one in rollouts
-        if failed(one) or one.row["score"] is not None
+        if one.instance.truth is not None
     ]

@@ -52,7 +52,8 @@ def summarise_task(
     -------
     ``instances`` and ``episodes`` (more where instances were played several times); ``unscored``
     (instances whose recordings have no annotations, in no denominator); ``score`` over the
-    episodes that ran, ``with_errors`` with an error counted as 0, ``errors`` (episodes);
+    episodes that ran, ``with_errors`` with an error counted as 0, ``errors`` (episodes, also those
+    of unscored instances);
     ``pass_power`` where there were several rollouts; ``latency`` in seconds from onset and from
     the earliest possible moment; ``behaviour`` and ``consumption`` per episode; ``floors``.
     """
@@ -67,6 +68,7 @@ def summarise_task(
         "episodes": len(outcomes),
         "unscored": len(instances) - len(scorable),
         **summarise_rollouts(scores, patients, hits=hits, seed=seed).to_dict(),
+        "errors": sum(map(failed, outcomes)),
         **_pass_power(scores, patients, hits, seed),
         "latency": {
             "from_onset": _delays(ran, "onset_s"),

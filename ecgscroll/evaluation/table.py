@@ -8,9 +8,11 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from ecgscroll.evaluation.behaviour import CONSUMED
+from ecgscroll.legible import legible
 
 _PLAIN_WIDTH = 110  # of a pipe or a file, which have no width of their own; 80 is enough
 
@@ -38,7 +40,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
         console = Console(width=_PLAIN_WIDTH)
     config = summary["config"]
     console.print(
-        f"{config['policy']}, dx {config['dx'] or 'none'}, "
+        f"{escape(legible(config['policy']))}, dx {config['dx'] or 'none'}, "
         f"{summary['parameters']['scoring']} scoring: {summary['episodes']} episodes, "
         f"{summary['hours']:.1f} h read",
         style="bold",

@@ -61,6 +61,7 @@ def story_value(story: Story, level: Level) -> dict[str, Any]:
         "events": story.events,
         "delays": story.delays,
         "earliest": story.earliest,
+        "seconds": story.step_seconds if level != "none" else (),
     }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from typing import Any
 
+from ecgscroll.evaluation.shapes import is_finite
 from ecgscroll.report.story import Story
 
 Window = tuple[float, float]
@@ -57,14 +59,10 @@ def windows(times: Iterable[float], half_s: float, total: float) -> list[Window]
 
 def _written(story: Story) -> list[Window]:
     bounds = ((entry.get("t0"), entry.get("t1")) for entry in story.ledger)
-    return [
-        (float(t0), float(t1))
-        for t0, t1 in bounds
-        if isinstance(t0, int | float) and isinstance(t1, int | float)
-    ]
+    return [(t0, t1) for t0, t1 in bounds if is_finite(t0) and is_finite(t1)]
 
 
-def _failed_at(step: dict[str, object]) -> float | None:
+def _failed_at(step: dict[str, Any]) -> float | None:
     result, cursor = step.get("result"), step.get("cursor")
     failed = isinstance(result, dict) and "error" in result
-    return float(cursor) if failed and isinstance(cursor, int | float) else None
+    return float(cursor) if failed and is_finite(cursor) else None

@@ -16,10 +16,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ecgscroll.evaluation.accounts import LONGEST_TEXT
+
 Width = Literal["i1", "i2", "i4"]
 
-MAX_TEXT = 20_000
+MAX_TEXT = LONGEST_TEXT
 """Characters of one string that are kept."""
+_SPARE = 100  # what a transcript has cut and says so is not cut again
 _MAX_DEPTH = 24
 _GZIP = 31  # zlib's window bits for a gzip header, without a time
 _EXACT = 2**53  # beyond it JavaScript's numbers round
@@ -91,7 +94,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 def shortened(text: str, limit: int = MAX_TEXT) -> str:
     """Return a text, or its beginning and how much was left out."""
-    if len(text) <= limit:
+    if len(text) <= limit + _SPARE:
         return text
     return f"{text[:limit]}… ({len(text) - limit:,} more characters, in the transcript)"
 

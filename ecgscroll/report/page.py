@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_args
 
 from ecgscroll.errors import ConfigError
+from ecgscroll.evaluation.behaviour import LIMITS
+from ecgscroll.evaluation.config import RunConfig, leaves
 from ecgscroll.evaluation.folder import RunFolder
 from ecgscroll.evaluation.outcome import read_outcomes
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.evaluation.table import tables
+from ecgscroll.legible import legible
 from ecgscroll.report.budget import STEPS_SHARE, fitted, pack_stories
 from ecgscroll.report.pack import packed
 from ecgscroll.report.recordings import Embedded, Progress, embed
-from ecgscroll.report.story import LATE_S, State, Story, read_story, summary_of
+from ecgscroll.report.story import LATE_S, State, Story, read_stories, summary_of
 
 DEFAULT_MAX_MB = 8.0
 LEAST_MB = 0.3
 _PAGE = files("ecgscroll.report") / "page"
+_SEEDS = {"environment": "seed", "sampling": "sampling_seed", "bootstrap": "bootstrap_seed"}
 # In this order they make one script.
-_SCRIPTS = ("format", "data", "navigate", "table", "timeline", "strip", "transcript", "main")
+_SCRIPTS = (
+    "format", "data", "navigate", "table", "timeline", "strip", "transcript", "model", "main",
+)  # fmt: skip
 
 
 def build_page(
@@ -54,7 +61,7 @@ def build_page(
     """
     if not max_mb >= LEAST_MB:
         raise ConfigError(f"A page takes {LEAST_MB} MB at least; --max-mb {max_mb:g} is less.")
-    stories = [read_story(folder, name) for name in folder.config().instances]
+    stories = read_stories(folder)
     head = _head(folder, stories)
     index = packed([summary_of(story) for story in stories])
     room = max_mb * 1e6 - len(_render(head, index, [], []).encode()) - 200 * len(stories)
@@ -79,7 +86,7 @@ def _head(folder: RunFolder, stories: Sequence[Story]) -> dict[str, Any]:
     outcomes = read_outcomes(folder)
     parameters = {"scoring": config.scoring}
     summary = {**stored, "parameters": parameters}
-    summary |= summarise_run(outcomes, config.seed, parameters)
+    summary |= summarise_run(outcomes, config.bootstrap_seed, parameters)
     states = [story.state for story in stories]
     return {
         "title": f"{config.policy}, dx {config.dx or 'none'}",
@@ -88,29 +95,51 @@ def _head(folder: RunFolder, stories: Sequence[Story]) -> dict[str, Any]:
         "tables": tables(summary["tasks"]) if outcomes else [],
         "states": {state: states.count(state) for state in get_args(State)},
         "planned": len(stories),
+        "rollouts": config.rollouts,
+        "stopped": _stopped(stories),
     }
+
+
+def _stopped(stories: Sequence[Story]) -> dict[str, int]:
+    """Count the episodes that did not come to their own end, by what stopped them."""
+    ends = Counter(story.row["ended"] for story in stories if story.state == "played")
+    found = {f"Stopped by the limit of {name}": ends[name] for name in LIMITS}
+    found["Stopped by the budget"] = ends["budget"]
+    return {name: n for name, n in found.items() if n}
 
 
 def _facts(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what was run and where it came from, by name."""
-    config, origin = stored["config"], stored.get("provenance") or {}
+    config, origin = RunConfig.from_dict(stored["config"]).to_dict(), _mapping(stored, "provenance")
     options = ", ".join(f"{name}={value}" for name, value in config["options"].items())
-    commit = origin.get("commit")
-    packages = " ".join(f"{name} {at}" for name, at in (origin.get("packages") or {}).items())
+    commit = str(origin.get("commit") or "")
+    packages = " ".join(f"{name} {at}" for name, at in _mapping(origin, "packages").items())
+    seeds = {name: config[kind] for name, kind in _SEEDS.items()}
+    limits = [f"{name} {most}" for name, most in config["limits"].items() if most is not None]
     facts = {
         "policy": config["policy"] + (f" ({options})" if options else ""),
+        **{f"policy: {name}": str(value) for name, value in leaves(config["fingerprint"])},
         "diagnostic tools": config["dx"] or "none",
         "scoring": config["scoring"],
         "rewind": config["rewind"],
         "budget": str(config["budget"]),
-        "seed": str(config["seed"]),
+        "limits": ", ".join(limits) or "none",
+        "rollouts": str(config["rollouts"]),
+        "seeds": ", ".join(f"{name} {seed}" for name, seed in seeds.items()),
         "version": f"ecgscroll {config['version']}",
         "commit": commit[:12] + ("+" if commit.endswith("+") else "") if commit else "unknown",
         "truths, SHA-256": config["data"][:16],
+        "recordings, SHA-256": config["recordings"][:16] or "unknown",
         "configuration, SHA-256": stored["digest"][:16],
         "Python": f"{origin.get('python', 'unknown')}; {packages}",
     }
     return list(facts.items())
+
+
+def _mapping(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a mapping by its name, or an empty one: provenance is recorded and never checked."""
+    found = values.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _render(
@@ -123,7 +152,11 @@ def _render(
     script = f'(() => {{\n"use strict";\n{body}\n}})();\n'
     names = [{"name": one.name, "note": one.note} for one in recordings]
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: legible(value) if type(value) is str else value,
     )
     return environment.from_string(_text("report.html.j2")).render(
         head,

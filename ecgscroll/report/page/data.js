@@ -31,16 +31,16 @@ const NO_TIME = -32768;
 
 const opened = { name: null, recording: null };
 /** A recording with its arrays, times in seconds; the last one is kept for its other episodes. */
-async function openRecording(name) {
+async function openRecording(name, index) {
   if (opened.name !== name) {
-    opened.recording = await readRecording(name);
+    opened.recording = await readRecording(index);
     opened.name = name;
   }
   return opened.recording;
 }
 
-async function readRecording(name) {
-  const pack = await unpack(`r-${name}`);
+async function readRecording(index) {
+  const pack = await unpack(`r${index}`);
   if (!pack) return null;
   const { value, arrays } = pack;
   const read = (reference) => unwind(arrays, reference);

@@ -5,9 +5,10 @@ const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const number = (value, digits = 3) =>
   typeof value === "number" && Number.isFinite(value) ? value.toFixed(digits) : "–";
 
+const LONGEST_S = 1e9;
 /** h:mm:ss, with so many decimals of a second. */
 function clock(seconds, digits = 0) {
-  if (typeof seconds !== "number" || !Number.isFinite(seconds)) return "–";
+  if (typeof seconds !== "number" || !(Math.abs(seconds) < LONGEST_S)) return "–";
   const scale = 10 ** digits;
   const whole = Math.round(Math.abs(seconds) * scale);
   const s = (whole / scale) % 60, minutes = Math.floor(whole / scale / 60);
@@ -22,6 +23,12 @@ function span(seconds) {
   return seconds < 7200 ? `${(seconds / 60).toFixed(1)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
+/** Wall time. */
+const duration = (seconds) =>
+  seconds < 0.0995 ? `${(seconds * 1000).toFixed(seconds < 0.00995 ? 1 : 0)} ms` : seconds < 9.95 ? `${seconds.toFixed(1)} s` : span(seconds);
+const thousands = (value) => (isNumber(value) ? value.toLocaleString("en-US") : "–");
+const count = (n, name) => `${thousands(n)} ${name}${n === 1 ? "" : "s"}`;
+
 const STEPS_S = [0.04, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800];
 
 /** The smallest step of an axis whose labels keep `gap` pixels apart. */
@@ -34,6 +41,14 @@ function byId(id) {
   return document.getElementById(id);
 }
 
+/** Text that shows everything it holds: what hides, reorders or breaks it is written by its number. */
+const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Surrogate}/gu;
+const legible = (text) =>
+  String(text).replace(HIDDEN, (found) => `⟨${found.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}⟩`);
+
+/** Text that an address can hold. */
+const wellFormed = (text) => text.replace(/\p{Surrogate}/gu, "\ufffd");
+
 /** An element; children are elements or text, and text stays text. */
 function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -43,7 +58,7 @@ function make(tag, properties = {}, ...children) {
     else if (value !== null && value !== undefined) element.setAttribute(name, String(value));
   }
   element.append(...children.filter((child) => child !== null && child !== undefined).map((child) =>
-    child instanceof Node ? child : document.createTextNode(String(child))));
+    child instanceof Node ? child : document.createTextNode(legible(child))));
   return element;
 }
 

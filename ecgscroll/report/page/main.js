@@ -1,10 +1,11 @@
 // The page: one place in the address for what is shown, so that a moment can be sent as a link.
 
 const now = { row: null, events: [], writes: [], skims: [], measures: [], steps: [], listed: [], step: -1,
-  recording: null, total: 1, view: [0, 1], strip: [0, 10], cue: null, cueTop: 1 };
+  recording: null, total: 1, view: [0, 1], strip: [0, 10], cue: null, cueTop: 1, told: [] };
 const page = { title: document.title, rows: [], recordings: new Map(), drawing: 0, turn: 0 };
 
-const episodeLink = (id) => `#episode=${encodeURIComponent(id)}`;
+/** The part of the address that names an episode; the first rollout needs no number. */
+const episodeLink = ({ id, rollout }) => `#episode=${encodeURIComponent(wellFormed(id))}${rollout ? `&rollout=${rollout}` : ""}`;
 
 async function start() {
   readPalette();
@@ -12,21 +13,25 @@ async function start() {
   const { value: names } = await unpack("names");
   rows.forEach((row, index) => { row.index = index; });
   page.rows = rows;
-  for (const one of names.recordings) page.recordings.set(one.name, one);
+  names.recordings.forEach((one, index) => page.recordings.set(one.name, { ...one, index }));
   setUpTable(rows, names.late_s);
   setUpTranscript();
   setUpControls();
   drawLegends();
   window.addEventListener("hashchange", route);
   window.addEventListener("resize", draw);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readPalette(); drawLegends(); draw(); });
+  const repaint = () => { readPalette(); drawLegends(); drawNow(); };
+  for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", repaint);
+  for (const [moment, printing] of [["beforeprint", true], ["afterprint", false]]) {
+    window.addEventListener(moment, () => { document.documentElement.classList.toggle("printing", printing); repaint(); });
+  }
   await route();
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
 }
 
 async function route() {
   const turn = ++page.turn, place = new URLSearchParams(location.hash.slice(1)), id = place.get("episode");
-  const row = page.rows.find((one) => one.id === id);
+  const row = page.rows.find((one) => wellFormed(one.id) === id && one.rollout === Number(place.get("rollout") ?? 0));
   const was = now.row;
   tip("");
   document.body.classList.toggle("reading", Boolean(row));
@@ -35,7 +40,7 @@ async function route() {
     document.title = page.title;
     byId("home").hidden = false;
     byId("episode").hidden = true;
-    if (was) document.querySelector(`#rows a[href="${episodeLink(was.id)}"]`)?.focus();
+    if (was) document.querySelector(`#rows a[href="${CSS.escape(episodeLink(was))}"]`)?.focus();
     return;
   }
   if (was !== row) await openEpisode(row, turn);
@@ -50,13 +55,15 @@ async function route() {
 
 async function openEpisode(row, turn) {
   const name = `${row.database}/${row.record}`;
-  const [story, recording] = await Promise.all([unpack(`e${row.index}`), openRecording(name)]);
+  const [story, recording] = await Promise.all([unpack(`e${row.index}`), openRecording(name, page.recordings.get(name)?.index)]);
   if (turn !== page.turn) return;
   readEpisode(row, story.value, recording);
   byId("home").hidden = true;
   byId("episode").hidden = false;
-  byId("name").textContent = `${name} · ${words(row.task)}`;
-  document.title = `${row.id} – ECG-Scroll run`;
+  const turned = row.mates.length > 1 ? rolloutName(row.rollout) : null;
+  byId("name").textContent = legible([name, words(row.task), turned && `rollout ${turned}`].filter(Boolean).join(" · "));
+  document.title = legible(`${row.id}${turned ? ` ${turned}` : ""} – ECG-Scroll run`);
+  drawRollouts(row);
   byId("figures").replaceChildren(...figures(row).map(([label, value]) => make("div", {}, make("dt", {}, label), make("dd", {}, value))));
   byId("kinds").value = "";
   listSteps();
@@ -79,6 +86,9 @@ function readEpisode(row, story, recording) {
   now.row = row;
   now.recording = recording;
   now.steps = story.steps.filter(isObject).map(readStep);
+  const timed = story.seconds?.length === now.steps.length;
+  now.steps.forEach((step, index) => { step.seconds = timed ? story.seconds[index] : null; });
+  now.told = readTalk(now.steps);
   now.step = -1;
   now.total = row.duration ?? recording?.duration ?? Math.max(60, ...now.steps.map((step) => step.cursor ?? 0));
   now.view = [0, now.total];
@@ -109,6 +119,18 @@ function readEpisode(row, story, recording) {
   }
 }
 
+/** Links to all rollouts of an instance, with their scores. */
+function drawRollouts(row) {
+  const box = byId("rollouts"), scored = row.mates.filter((one) => isNumber(one.score));
+  const mark = (one) => (scored.length > 1 && row.apart > 0 ? (one.best ? " best" : one.worst ? " worst" : "") : "");
+  box.hidden = row.mates.length < 2;
+  box.replaceChildren("Rollouts ", ...row.mates.map((one) => make("a", { href: episodeLink(one), "aria-current": one === row ? "page" : null,
+    class: one.state === "played" ? null : "lost" }, make("b", {}, rolloutName(one.rollout)), ` ${scoreText(one)}${mark(one)}`)));
+}
+
+const ENDED = { finish: "by finish", budget: "by its budget", error: "by an error", steps: "by the limit of steps", tokens: "by the limit of tokens",
+  time: "by the limit of time", cost: "by the limit of cost" };
+
 function figures(row) {
   const share = (value) => (isNumber(value) ? number(value) : "–");
   const found = [["score", row.score === null ? STATES[row.state] ?? "no truth" : number(row.score)]];
@@ -118,7 +140,10 @@ function figures(row) {
   }
   const rest = { events: row.events, missed: row.missed, "delay, median": isNumber(row.delay) ? `${number(row.delay, 1)} s` : "–",
     skims: row.skims, measures: row.measures, writes: row.writes, rewinds: row.rewinds, "bad calls": row.errors,
-    length: clock(row.duration), "read to": clock(row.cursor_s), ended: row.ended, beats: row.beats, patient: row.patient };
+    length: clock(row.duration), "read to": clock(row.cursor_s), ended: ENDED[row.ended] ?? row.ended, beats: row.beats, patient: row.patient };
+  if (row.usage) Object.assign(rest, { requests: thousands(row.usage.requests), "tokens in, out": `${thousands(row.usage.prompt_tokens)}, ${thousands(row.usage.completion_tokens)}` });
+  if (isNumber(row.usage?.cost)) rest.cost = row.usage.cost.toPrecision(3);
+  if (isNumber(row.seconds)) rest["wall time"] = duration(row.seconds) + (row.model_seconds > 0 ? ` (model ${duration(row.model_seconds)})` : "");
   return [...found, ...Object.entries(rest).map(([label, value]) => [label, value ?? "–"])];
 }
 
@@ -126,14 +151,15 @@ function sayTrouble(row, story, note) {
   const lines = [];
   if (row.state === "missing") lines.push("This episode has not been played yet.");
   if (row.state === "damaged") lines.push("Its transcript is damaged; running the same command again plays it anew.");
-  if (row.error) lines.push(`It ended in an error: ${row.error}`);
+  if (row.error) lines.push(`It ended in an error and has no score: ${row.error}`);
+  if (stoppedBy(row)) lines.push(`It was stopped ${ENDED[row.ended]} before it called finish; its ledger was scored as it stood.`);
   if (row.unread && row.state !== "damaged") lines.push(`${row.unread} lines of its transcript cannot be read.`);
   if (note) lines.push(note);
   if (story.level === "none" && story.of) lines.push(`Its ${story.of} steps are left out to keep the page small (--max-mb).`);
-  byId("trouble").textContent = lines.join(" ");
+  byId("trouble").textContent = legible(lines.join(" "));
   byId("trouble").hidden = !lines.length;
   byId("steps-note").hidden = story.level !== "brief";
-  byId("steps-note").textContent = "Results are shortened to keep the page small (--max-mb); the run's transcript has them whole.";
+  byId("steps-note").textContent = "Results are shortened and what was sent to a model is left out, to keep the page small (--max-mb); the run's transcript has all of it.";
 }
 
 /** Seconds that the strip shows at 25 mm/s, but no fewer than 3. */
@@ -153,16 +179,18 @@ function showAt(t, seconds = now.strip[1] - now.strip[0]) {
 
 function draw() {
   if (!now.row || page.drawing) return;
-  page.drawing = requestAnimationFrame(() => {
-    page.drawing = 0;
-    if (!now.row) return;
-    drawTimeline();
-    drawStrip();
-  });
+  page.drawing = requestAnimationFrame(() => { page.drawing = 0; drawNow(); });
+}
+
+/** Draw at once: what is printed waits for no frame. */
+function drawNow() {
+  if (!now.row || byId("episode").hidden) return;
+  drawTimeline();
+  drawStrip();
 }
 
 function neighbour(by) {
-  const at = table.shown.findIndex((row) => row.id === now.row?.id);
+  const at = table.shown.indexOf(now.row);
   return at < 0 ? undefined : table.shown[at + by];
 }
 
@@ -202,8 +230,8 @@ function setUpControls() {
   on("e-before", () => goToEvent(-1));
   on("e-after", () => goToEvent(1));
   on("nearest", goToNearest);
-  on("previous", () => { location.hash = episodeLink(neighbour(-1).id); });
-  on("next", () => { location.hash = episodeLink(neighbour(1).id); });
+  on("previous", () => { location.hash = episodeLink(neighbour(-1)); });
+  on("next", () => { location.hash = episodeLink(neighbour(1)); });
   const keys = (whole, canvas, extra) => byId(canvas).addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const act = { "+": () => extra.closer(), "=": () => extra.closer(), "-": () => whole.zoomBy(2), ArrowLeft: () => whole.moveBy(-0.2),

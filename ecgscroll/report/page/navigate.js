@@ -4,7 +4,8 @@ const palette = {};
 function readPalette() {
   const style = getComputedStyle(document.documentElement);
   for (const name of ["ground", "raised", "ink", "soft", "line", "hover", "accent", "truth", "written", "cue",
-    "measured", "missed", "late", "trace", "paper", "paper-fine", "paper-bold", "hatch"]) {
+    "measured", "missed", "late", "trace", "paper", "paper-fine", "paper-bold", "hatch",
+    "written-ink", "measured-ink", "missed-ink"]) {
     palette[name] = style.getPropertyValue(`--${name}`).trim();
   }
   hatches.clear();
@@ -31,7 +32,7 @@ function hatch(context, colour) {
 
 /** Fit a canvas to its place and the screen's density; returns its context in CSS pixels. */
 function prepare(canvas, height) {
-  const width = canvas.parentElement.clientWidth, ratio = window.devicePixelRatio || 1;
+  const width = Math.max(120, canvas.parentElement.clientWidth), ratio = window.devicePixelRatio || 1;
   canvas.style.height = `${height}px`;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
@@ -131,7 +132,7 @@ function tip(text, event) {
   const box = byId("tip");
   box.hidden = !text;
   if (!text) return;
-  box.textContent = text;
+  box.textContent = legible(text);
   const { clientX: x, clientY: y } = event, right = x + 14 + box.offsetWidth > window.innerWidth;
   box.style.left = `${Math.max(4, right ? x - 14 - box.offsetWidth : x + 14)}px`;
   box.style.top = `${y + 16 + box.offsetHeight > window.innerHeight ? y - 10 - box.offsetHeight : y + 16}px`;

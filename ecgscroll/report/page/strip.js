@@ -33,12 +33,13 @@ function drawStrip() {
       drawLead(pen, recording, lead, middle, at, a, b, perSecond).forEach((kind) => kinds.add(kind));
       drawMarks(pen, recording, lead, middle, at, a, b, perSecond);
       pen.restore();
-      label(pen, `${name}  ${recording.gains[lead]} mm/mV`, 6, strip.top + lead * strip.lane + 11);
+      label(pen, `${legible(name)}  ${recording.gains[lead]} mm/mV`, 6, strip.top + lead * strip.lane + 11);
     });
   } else drawTachogram(pen, recording, at, a, b, strip.top, strip.lane);
   drawBeats(pen, recording, at, a, b, perSecond);
   drawStripAxis(pen, at, a, b, bottom);
-  sayStrip(a, b, recording.leads.length ? sayKinds(kinds) : `R-R intervals of ${recording.beats.source} beats; no waveform`, perSecond);
+  const few = recording.others ? `${recording.leads.length} of ${recording.leads.length + recording.others} leads · ` : "";
+  sayStrip(a, b, recording.leads.length ? few + sayKinds(kinds) : `R-R intervals of ${recording.beats.source} beats; no waveform`, perSecond);
   offerNearest(recording, kinds, a, b);
 }
 
@@ -185,9 +186,9 @@ function drawMarks(pen, recording, lead, middle, at, a, b, perSecond) {
     if (window.stop < a || window.start > b) continue;
     for (let i = lowerBound(window.r, a - 1); i < window.r.length && window.r[i] < b + 1; i++) {
       const mark = (name) => (window.marks[name][i] === NO_TIME ? null : at(window.r[i] + window.marks[name][i] / 1000));
-      piece(pen, mark("p_on_ms"), mark("p_off_ms"), y, palette.measured, "P");
-      piece(pen, mark("qrs_on_ms"), mark("qrs_off_ms"), y, window.ectopic[i] ? palette.written : palette.accent, "QRS");
-      piece(pen, mark("t_peak_ms"), mark("t_off_ms"), y, palette.missed, "T");
+      piece(pen, mark("p_on_ms"), mark("p_off_ms"), y, palette["measured-ink"], "P");
+      piece(pen, mark("qrs_on_ms"), mark("qrs_off_ms"), y, window.ectopic[i] ? palette["written-ink"] : palette.accent, "QRS");
+      piece(pen, mark("t_peak_ms"), mark("t_off_ms"), y, palette["missed-ink"], "T");
     }
   }
 }
@@ -213,7 +214,7 @@ function drawBeats(pen, recording, at, a, b, perSecond) {
   if (last > first && (strip.right / (last - first)) > 9) {
     for (let i = first; i < last; i++) {
       const symbol = symbols ? symbols[i] : "·", loud = isVentricular(symbol);
-      pen.fillStyle = loud ? palette.written : symbol === "N" || symbol === "·" ? palette.soft : palette.missed;
+      pen.fillStyle = loud ? palette["written-ink"] : symbol === "N" || symbol === "·" ? palette.soft : palette["missed-ink"];
       pen.font = `${loud ? "bold " : ""}11px ${getComputedStyle(document.body).fontFamily}`;
       pen.fillText(symbol, at(times[i]), y);
       line(pen, at(times[i]), strip.top - 3, at(times[i]), strip.top + 3, (pen.strokeStyle = pen.fillStyle));
@@ -228,7 +229,7 @@ function drawBeats(pen, recording, at, a, b, perSecond) {
   }
   for (const [name, start, stop] of recording.rhythm) {
     if (stop < a || start > b || !recording.leads.length || (Math.min(b, stop) - Math.max(a, start)) * perSecond < 60) continue;
-    label(pen, `(${name}`, Math.max(at(start) + 4, strip.right > 500 ? 130 : 4), strip.top + (strip.right > 500 ? 11 : 28));
+    label(pen, `(${legible(name)}`, Math.max(at(start) + 4, strip.right > 500 ? 130 : 4), strip.top + (strip.right > 500 ? 11 : 28));
     if (start > a) { pen.strokeStyle = palette.ink; line(pen, at(start), strip.top, at(start), strip.top + 16); }
   }
 }

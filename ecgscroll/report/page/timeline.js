@@ -66,7 +66,7 @@ function line(pen, x0, y0, x1, y1) {
 }
 
 function drawLabels(pen, beside) {
-  const cue = now.cue ? words(now.cue).replace("irregularity", "irreg.").replace("rr ", "R-R ").replace("st ", "ST ") : "cue";
+  const cue = now.cue ? legible(words(now.cue)).replace("irregularity", "irreg.").replace("rr ", "R-R ").replace("st ", "ST ").slice(0, 14) : "cue";
   const labels = { reference: "reference", cue, measured: "measures", written: "written", delay: "delay", rr: "R-R, s" };
   for (const { name, y, height } of timeline.lanes) {
     pen.textAlign = beside ? "right" : "left";
@@ -241,9 +241,13 @@ function drawRr(pen, { y, height }, at, a, b) {
     const size = last - first > 4000 ? 1 : last - first > 800 ? 1.6 : 2.4;
     pen.fillStyle = palette.trace;
     pen.globalAlpha = size < 2 ? 0.55 : 0.85;
+    const drawn = size > 1 ? null : new Uint16Array(Math.ceil(timeline.right) * (height + 2));
     for (let i = first; i < last; i++) {
       const rr = (times[i] - times[i - 1]) * 1000;
-      if (rr < 3000) pen.fillRect(at(times[i]) - size / 2, rrLevel(rr, y, height) - size / 2, size, size);
+      if (!(rr < 3000)) continue;
+      const x = at(times[i]), level = rrLevel(rr, y, height), pixel = Math.floor(x) * (height + 2) + Math.floor(level - y);
+      if (drawn && drawn[pixel]++ > 2) continue; // enough to tell many beats from one
+      pen.fillRect(x - size / 2, level - size / 2, size, size);
     }
     pen.globalAlpha = 1;
     pen.fillStyle = palette.written;

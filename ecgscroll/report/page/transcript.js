@@ -1,6 +1,6 @@
 // The transcript: a list that draws only the rows in sight, and one step in full.
 
-const ROW = 26;
+const ROW = 26, MOST_ROWS = 16;
 const GLYPHS = { skim: "→", measure: "⊢", write: "✎", finish: "■", other: "?" };
 
 /** A step as the page knows it, whatever the line held. */
@@ -15,7 +15,7 @@ function readStep(raw, index) {
   return {
     index, n: raw.n ?? index + 1, raw, kind, name: String(action.name ?? "no name"), given: isObject(given) ? given : {},
     result, failed: "error" in result, cursor: isNumber(raw.cursor) ? raw.cursor : null,
-    reward: isObject(raw.reward) ? raw.reward : null, model: raw.model ?? null,
+    reward: isObject(raw.reward) ? raw.reward : null, model: raw.model ?? null, limit: raw.limit === undefined ? null : textOf(raw.limit),
   };
 }
 
@@ -32,7 +32,7 @@ function sayStep(step) {
   if (kind === "skim") return `${span(given.duration)} · peak ${number(result.peak)} at ${clock(result.peak_t0)}`;
   if (kind === "measure") return `${given.tool ?? result.tool} ${where}${sayFindings(result)}`;
   if (kind === "write") return `${result.type ?? given.type ?? ""} ${where}${isNumber(result.confidence) ? ` · ${result.confidence}` : ""}`;
-  return kind === "finish" ? "finish" : textOf(step.raw.action);
+  return kind === "finish" ? (step.limit === null ? "finish" : `finish, called by the runner (limit: ${step.limit})`) : textOf(step.raw.action);
 }
 
 function sayFindings(result) {
@@ -62,8 +62,9 @@ function setUpTranscript() {
 
 function listSteps() {
   const kind = byId("kinds").value;
-  now.listed = now.steps.filter((step) => !kind || (kind === "error" ? step.failed : step.kind === kind)).map((step) => step.index);
+  now.listed = now.steps.filter((step) => !kind || ({ error: step.failed, model: step.model !== null }[kind] ?? step.kind === kind)).map((step) => step.index);
   byId("sizer").style.height = `${now.listed.length * ROW}px`;
+  byId("steps").style.height = `${clamp(now.listed.length, 3, MOST_ROWS) * ROW + 2}px`;
   drawRows();
 }
 
@@ -85,7 +86,8 @@ function stepRow(step, place) {
   make("span", { class: "at" }, clock(step.cursor)),
   make("span", { class: "glyph", "aria-hidden": "true" }, step.failed ? "!" : GLYPHS[step.kind]),
   make("span", { class: "said" }, `${step.kind === "finish" || step.failed ? "" : `${step.name} `}${sayStep(step)}`),
-  step.model ? make("span", { class: "talk", title: "with the model's messages" }, "❝") : null);
+  isNumber(step.seconds) && step.seconds >= 0.05 ? make("span", { class: "talk" }, duration(step.seconds)) : null,
+  step.model !== null ? make("span", { class: "talk", title: "with a request to the model" }, "❝") : null);
   row.style.top = `${place * ROW}px`;
   return row;
 }
@@ -128,10 +130,12 @@ function drawStep(step) {
     box.replaceChildren(make("p", { class: "fine" }, now.steps.length ? "Choose a step, or click the timeline." : ""));
     return;
   }
-  const parts = [make("h4", {}, `Step ${textOf(step.n)} · ${step.name} · cursor ${clock(step.cursor, 1)}`)];
+  const took = isNumber(step.seconds) ? ` · took ${duration(step.seconds)}` : "";
+  const parts = [make("h4", {}, `Step ${textOf(step.n)} · ${step.name} · cursor ${clock(step.cursor, 1)}${took}`)];
+  if (step.limit !== null) parts.push(make("p", { class: "notice" }, `The runner called finish: the limit of ${step.limit} was reached.`));
   parts.push(values({ ...step.given }), make("h4", {}, "result"), values(step.result));
   if (step.reward && Object.keys(step.reward).length) parts.push(make("h4", {}, "reward"), values(step.reward));
-  if (step.model !== null) parts.push(...modelParts(step.model));
+  if (step.model !== null) parts.push(...modelParts(step));
   parts.push(make("details", {}, make("summary", {}, "As recorded"), make("pre", {}, JSON.stringify(step.raw, null, 1))));
   box.replaceChildren(...parts);
   box.scrollTop = 0;
@@ -148,27 +152,4 @@ function sayValue(name, value) {
   if (name === "bins" && Array.isArray(value)) return value.map((bin) => (Array.isArray(bin) ? textOf(bin[2]) : textOf(bin))).join("  ");
   if (Array.isArray(value)) return value.length ? value.map(textOf).join(", ") : "none";
   return textOf(value);
-}
-
-/** A model's messages, its reply and what they cost; all of it is text, whatever it looks like. */
-function modelParts(model) {
-  if (!isObject(model)) return [make("h4", {}, "model"), make("pre", {}, textOf(model))];
-  const parts = [];
-  if (isObject(model.usage)) parts.push(make("h4", {}, "usage"), values(model.usage));
-  if (model.reply !== undefined) parts.push(make("h4", {}, "reply"), message("reply", model.reply));
-  const messages = Array.isArray(model.messages) ? model.messages : [];
-  if (messages.length) parts.push(make("h4", {}, "messages"), ...messages.map((one) => message(isObject(one) ? textOf(one.role ?? "") : "", one)));
-  const others = Object.fromEntries(Object.entries(model).filter(([name]) => !["usage", "reply", "messages"].includes(name)));
-  if (Object.keys(others).length) parts.push(make("h4", {}, "more of the model"), values(others));
-  return parts;
-}
-
-const ROLES = ["system", "user", "assistant", "tool", "reply"];
-function message(role, said) {
-  const content = isObject(said) ? said.content ?? said.text : said, extra = isObject(said) ? { ...said } : {};
-  for (const name of ["role", "content", "text"]) delete extra[name];
-  const text = typeof content === "string" ? content : content === undefined || content === null ? "" : JSON.stringify(content, null, 1);
-  return make("div", { class: `message ${ROLES.includes(role) ? role : ""}` }, make("div", { class: "fine" }, role),
-    text ? make("pre", {}, text) : null,
-    Object.keys(extra).length ? make("pre", {}, JSON.stringify(extra, null, 1)) : null);
 }

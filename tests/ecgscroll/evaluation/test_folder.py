@@ -10,13 +10,15 @@ from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.evaluation.config import RunConfig, digest_of
 from ecgscroll.evaluation.folder import RunFolder, read_rows, write_rows
 
-CONFIG = RunConfig(policy="rule", instances=("t/d/1", "t/d/2"), data="0")
+ONE = "af_burden/d/1"
+CONFIG = RunConfig(policy="rule", instances=(ONE, "af_burden/d/2"), data="0")
 
 
-FIELDS = (
-    "task", "database", "patient", "duration_s", "cursor_s", "ended", "error", "truth", "score",
-    "answer", "steps", "skims", "measures", "writes", "rewinds", "errors",
-)  # fmt: skip
+ROW = {
+    "task": "af_burden", "database": "d", "patient": "p", "duration_s": 9.0, "cursor_s": 9.0,
+    "ended": "finish", "error": None, "truth": 0.5, "score": 0.5, "answer": None,
+    **dict.fromkeys(("steps", "skims", "measures", "writes", "rewinds", "errors"), 0),
+}  # fmt: skip
 
 
 def start(name, config=CONFIG):
@@ -24,7 +26,7 @@ def start(name, config=CONFIG):
 
 
 def end(name, **row):
-    row = dict.fromkeys(FIELDS) | {"instance": name} | row
+    row = ROW | {"instance": name} | row
     return json.dumps({"row": row, "ledger": [], "latency": None, "events": []})
 
 
@@ -38,39 +40,39 @@ def folder(tmp_path):
 
 
 def test_an_episode_is_read_from_its_last_line(folder):
-    text = start("t/d/1") + "{}\n" * 3 + end("t/d/1", score=0.5) + "\n"
-    folder.episode_path("t/d/1").write_text(text)
-    assert folder.row("t/d/1")["score"] == 0.5
+    text = start(ONE) + "{}\n" * 3 + end(ONE, score=0.5) + "\n"
+    folder.episode_path(ONE).write_text(text)
+    assert folder.row(ONE)["score"] == 0.5
 
 
 def test_a_last_line_longer_than_a_block_is_read_whole(folder):
     long = "x" * 300_000
-    text = start("t/d/1") + end("t/d/1", answer=long) + "\n"
-    folder.episode_path("t/d/1").write_text(text)
-    assert folder.row("t/d/1")["answer"] == long
+    text = start(ONE) + end(ONE, answer=long) + "\n"
+    folder.episode_path(ONE).write_text(text)
+    assert folder.row(ONE)["answer"] == long
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "", "\n", "{", '{"row": {}}\n', end("t/d/2"), "[1]\n", "null", "[" * 100_000,
-        '{"row": {"instance": "t/d/1", "error": null}}', end("t/d/1").replace("ledger", "leger"),
-        end("t/d/1")[:-30],
+        "", "\n", "{", '{"row": {}}\n', end("af_burden/d/2"), "[1]\n", "null", "[" * 100_000,
+        '{"row": {"instance": "af_burden/d/1", "error": null}}',
+        end(ONE).replace("ledger", "leger"), end(ONE)[:-30],
     ],
 )  # fmt: skip
 def test_what_is_no_end_of_this_episode_counts_as_not_played(folder, text):
-    folder.episode_path("t/d/1").write_text(start("t/d/1") + text)
-    assert folder.row("t/d/1") is None
+    folder.episode_path(ONE).write_text(start(ONE) + text)
+    assert folder.row(ONE) is None
 
 
 def test_a_transcript_of_another_configuration_counts_as_not_played(folder):
     other = RunConfig(policy="other", instances=CONFIG.instances, data="0")
-    folder.episode_path("t/d/1").write_text(start("t/d/1", other) + end("t/d/1"))
-    assert folder.row("t/d/1") is None
+    folder.episode_path(ONE).write_text(start(ONE, other) + end(ONE))
+    assert folder.row(ONE) is None
 
 
 def test_an_episode_that_is_not_there_counts_as_not_played(folder):
-    assert folder.row("t/d/1") is None
+    assert folder.row(ONE) is None
 
 
 def test_an_edited_configuration_is_damaged(folder):
@@ -118,6 +120,21 @@ def test_another_configuration_is_refused_and_the_difference_named(tmp_path):
 @pytest.mark.parametrize("text", ["", "{}", '{"config": {"policy": "rule"}}', "[]", "\x00"])
 def test_a_damaged_configuration_is_a_sentence(tmp_path, text):
     (tmp_path / "config.json").write_text(text)
+    with pytest.raises(DataError, match="damaged"):
+        RunFolder(tmp_path).config()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"instances": [1]}, {"instances": ["one"]}, {"policy": None}, {"rollouts": "2"},
+        {"rollouts": 0}, {"options": [1]}, {"fingerprint": 3}, {"bootstrap_seed": "x"},
+    ],
+)  # fmt: skip
+def test_a_configuration_of_other_types_is_damaged(tmp_path, changes):
+    config = {**CONFIG.to_dict(), **changes}
+    stored = {"config": config, "digest": digest_of(config), "provenance": {}}
+    (tmp_path / "config.json").write_text(json.dumps(stored))
     with pytest.raises(DataError, match="damaged"):
         RunFolder(tmp_path).config()
 

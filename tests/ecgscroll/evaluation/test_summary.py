@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from ecgscroll.evaluation.comparison import compare_task
 from ecgscroll.evaluation.outcome import Outcome, StoredInstance, StoredTruth
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.evaluation.table import print_summary
@@ -57,6 +58,17 @@ def test_a_recording_without_annotations_is_in_no_denominator():
     found = summed(outcome(1.0), outcome(None, truth=None))["af_burden"]
     assert (found["instances"], found["unscored"], found["score"]["n"]) == (2, 1, 1)
     assert found["with_errors"]["n"] == 1
+
+
+def test_an_error_without_annotations_is_an_error_and_in_no_mean():
+    lost = outcome(None, error="lost", truth=None)
+    found = summed(outcome(1.0), lost)["af_burden"]
+    assert (found["errors"], found["unscored"]) == (1, 1)
+    assert (found["with_errors"]["n"], found["with_errors"]["mean"]) == (1, 1.0)
+    alone = summed(lost)["af_burden"]
+    assert (alone["errors"], alone["with_errors"]["mean"]) == (1, None)
+    both = compare_task({"x": ([lost], [lost])})
+    assert (both["unscored"], both["errors"], both["with_errors"]["n"]) == (1, [1, 1], 0)
 
 
 def test_hits_have_a_wilson_interval_and_means_a_bootstrap():
