@@ -211,9 +211,11 @@ class Recording:
         the files' own. In a recording of several segments, what the headers say of each is part
         of them.
         """
-        start, stop = start + self.first, stop + self.first
+        first, start, stop = start == 0, start + self.first, stop + self.first
         if len(self._pieces) == 1:
-            return self._segment(self._pieces[0].segment).raw(start, stop, step)
+            segment = self._segment(self._pieces[0].segment)
+            found = segment.raw(start, stop, step)
+            return [segment.before(start) + found[0], *found[1:]] if first and found else found
         bounds = [(at, min(at + step, stop)) for at in range(start, stop, step)]
         return [self._raw_across(low, high) for low, high in bounds]
 
@@ -228,6 +230,8 @@ class Recording:
             if piece.segment != NO_FILE:
                 segment = self._segment(piece.segment)
                 parts.append(segment.facts.encode())
+                if low == self.first:
+                    parts.append(segment.before(low - piece.start))
                 parts += segment.raw(low - piece.start, high - piece.start, high - low)
         return b"".join(parts)
 
