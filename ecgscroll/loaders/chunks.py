@@ -46,8 +46,9 @@ class LabelledChunks(Dataset[dict[str, Any]]):
     An item is a dict: ``waveform`` (L, n) float32, millivolts, 0 where there is no sample, with
     ``valid`` (L, n) bool; or ``features`` (F,) float32, as `CHUNK_FEATURES` names them, 0 where
     nothing could be measured; ``label`` int64, 1 where the event takes half of the chunk, or for
-    a beat, where one lies in it; ``share`` float32, the share of the chunk in events, or how many
-    beats lie in it; ``instance``, its id; ``t0`` and ``t1``, float64, seconds of the instance.
+    a beat or an onset, where one lies in it; ``share`` float32, the share of the chunk in events,
+    or how many moments lie in it; ``instance``, its id; ``t0`` and ``t1``, float64, seconds of the
+    instance.
 
     Parameters
     ----------
@@ -193,5 +194,6 @@ def features(source: Source, t0: float, t1: float) -> NDArray[np.float32]:
 
 
 def _is_point(one: Instance) -> bool:
-    """Whether the events are beats, not stretches of time."""
-    return get_task(one.task).event == "pvc"
+    """Whether the events are moments (beats, an onset), not stretches of time."""
+    task = get_task(one.task)
+    return task.event == "pvc" or task.answer in ("onset", "point")
