@@ -102,7 +102,8 @@ class Trajectories(Dataset[dict[str, torch.Tensor]]):
         def fits(left: int) -> bool:
             return len(encoded(left)[0]) <= self._max_length
 
-        left = bisect_left(range(len(turns)), True, key=fits)
+        # The note may be longer than the one turn that it first stands for.
+        left = 0 if fits(0) else bisect_left(range(len(turns)), True, lo=1, key=fits)
         if left == len(turns):
             raise ConfigError(
                 f"The last turn of conversation {index} of {self.path} does not fit into "
@@ -126,13 +127,23 @@ class Trajectories(Dataset[dict[str, torch.Tensor]]):
             if message["role"] == "assistant":
                 head = self._text(messages[:number], tools, add_generation_prompt=True)
                 upto = self._text(messages[: number + 1], tools).rstrip()
-                if not (text.startswith(upto) and upto.startswith(head)):
-                    raise ConfigError(
-                        "The chat template changes earlier turns when later ones come, so the "
-                        "agent's cannot be told; take one with {% generation %} marks."
-                    )
-                spans.append((len(head), len(upto)))
+                spans.append((len(head), self._end(text, head, upto)))
         return spans
+
+    def _end(self, text: str, head: str, upto: str) -> int:
+        """Return where a turn ends that begins after ``head``; some templates show a last turn
+        differently, so that its text alone does not tell.
+        """
+        if text.startswith(upto) and upto.startswith(head):
+            return len(upto)
+        mark = self._tokenizer.eos_token or ""
+        at = text.find(mark, len(head)) if mark and text.startswith(head) else -1
+        if at < 0:
+            raise ConfigError(
+                "The chat template changes earlier turns when later ones come, so the agent's "
+                "cannot be told; take one with {% generation %} marks."
+            )
+        return at + len(mark)
 
     def _text(self, messages: Sequence[Message], tools: Any, **options: Any) -> str:
         return str(self._apply(messages, tools, tokenize=False, **options))
