@@ -107,7 +107,8 @@ def curriculum(
         Length of each stage's spans; None for whole recordings, at most as many as there are.
         Where no recording of a task is as long, the stage has none of that task.
     per_stage
-        Most instances of each task in each stage.
+        Most instances of each task in each stage; a span whose notes do not tell (before the
+        first rhythm note of a database without a card) is none.
     seed
         Draws everything.
     databases
@@ -278,8 +279,8 @@ def _whole(
 
 def _opened(ids: Sequence[str], data: str | Path | None) -> list[Instance]:
     """Open spans, those of one recording after another: its files are then parsed once."""
-    found = {name: get_instance(name, data) for name in sorted(ids)}
-    return [found[name] for name in ids]
+    found = {one.id: one for one in _answerable(sorted(ids), data)}
+    return [found[name] for name in ids if name in found]
 
 
 @dataclass(frozen=True)
@@ -318,11 +319,11 @@ class _Draw:
         taken: dict[str, None],
     ) -> str | None:
         """Return a span of a random patient, with or without events as wanted."""
-        names = sorted(people)
+        names, near = sorted(people), wanted is True or self.task in _LEAST_EVENTS
         for index in rng.permutation(len(names)):
             own = people[names[index]]
             for which in rng.permutation(len(own)):
-                for start in own[which].places(rng, self.length, wanted is True):
+                for start in own[which].places(rng, self.length, near):
                     name = f"{self.task}/{with_span(own[which].name, (start, start + self.length))}"
                     held = own[which].count(start, start + self.length)
                     if name not in taken and self._fits(held, wanted):

@@ -131,11 +131,10 @@ class Trajectories(Dataset[dict[str, torch.Tensor]]):
         return spans
 
     def _end(self, text: str, head: str, upto: str) -> int:
-        """Return where a turn ends that begins after ``head``; some templates show a last turn
-        differently, so that its text alone does not tell.
-        """
+        """Return where a turn ends that begins after ``head``."""
         if text.startswith(upto) and upto.startswith(head):
             return len(upto)
+        # Some templates show a last turn differently: there the mark tells.
         mark = self._tokenizer.eos_token or ""
         at = text.find(mark, len(head)) if mark and text.startswith(head) else -1
         if at < 0:

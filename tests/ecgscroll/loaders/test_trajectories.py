@@ -165,7 +165,7 @@ def test_a_template_that_changes_earlier_turns_is_refused(path):
 
 def test_a_template_that_refuses_is_one_sentence(path):
     refusing = "{{ raise_exception('no tools here') }}"
-    with pytest.raises(ConfigError, match="cannot render a conversation .* no tools here"):
+    with pytest.raises(ConfigError, match=r"cannot render a conversation .* no tools here"):
         Trajectories(path, tokenizer(refusing))[0]
 
 
