@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ecgscroll.catalogue.instances import Instance, get_instance, list_instances
 from ecgscroll.catalogue.spans import with_span
@@ -343,8 +344,8 @@ class _Recording:
 
     name: str
     duration: float
-    starts: np.ndarray
-    stops: np.ndarray
+    starts: NDArray[np.float64]
+    stops: NDArray[np.float64]
 
     @classmethod
     def of(cls, one: Instance) -> _Recording:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pickle
 import re
 import shutil
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from futures import split
+from futures import FUTURES, altered, split
 from wfdb_files import annotation_bytes, aux, encode, skip, write_record
 
 import ecgscroll
@@ -23,6 +25,8 @@ from ecgscroll.environment.episode import Episode
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.records.recording import Recording
 from ecgscroll.signals.beats import ARRAYS
+from ecgscroll.signals.cache import CacheFile
+from ecgscroll.signals.store import FeatureStore
 from ecgscroll.tasks import get_task
 
 RHYTHM = struct.pack("<H", 28 << 10)
@@ -130,6 +134,41 @@ def test_nothing_after_the_cursor_or_outside_the_span_is_read(data, tmp_path, mo
         stream.beats(0, cursor)
         assert min(start for start, _ in asked) >= 100 * 360
         assert max(stop for _, stop in asked) <= (100 + cursor) * 360
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("future", FUTURES)
+def test_nothing_after_the_cursor_in_a_span_counts(data, tmp_path, future):
+    span, cursor = (100, 500), 230
+    record, other = data / "mitdb" / "203", data / "mitdb" / "118"
+    rng = np.random.default_rng(5)
+    altered(record, (span[0] + cursor) * 360, future, tmp_path / "mitdb", other, rng)
+    told = []
+    for folder in (data / "mitdb", tmp_path / "mitdb"):
+        stream = Stream(open_source(folder, "203", "mitdb", span=span))
+        stream.advance(cursor)
+        beats = stream.beats(0, cursor)
+        told.append([getattr(beats, name).tobytes() for name in ARRAYS])
+        told[-1] += [stream.rhythms(0, span[1]), stream.beat_labels(0, span[1])[0].tolist()]
+    assert told[0] == told[1]
+
+
+@pytest.mark.real
+def test_a_span_has_a_file_of_beats_of_its_own(data, tmp_path, monkeypatch):
+    part = open_source(data / "mitdb", "118", "mitdb", span=(100, 500))
+    cache = CacheFile(tmp_path / "x.beats", hashlib.sha256(part.recording.facts.encode()).digest())
+
+    def walk():
+        source = replace(part, features=FeatureStore(cache=cache))
+        return everything(source, "pvc_burden", None)
+
+    computed = walk()
+    monkeypatch.setattr("ecgscroll.signals.store.analyse", None)
+    assert walk() == computed
+    other = open_source(data / "mitdb", "118", "mitdb", span=(101, 501))
+    other = replace(other, features=FeatureStore(cache=cache))
+    with pytest.raises(TypeError):  # another span finds none of it
+        everything(other, "pvc_burden", None)
 
 
 @pytest.fixture
