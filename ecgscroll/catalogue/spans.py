@@ -14,7 +14,7 @@ from ecgscroll.errors import ConfigError
 
 Span: TypeAlias = tuple[int, int]
 """Start and end in whole seconds of the recording."""
-_SPAN = re.compile(r"(0|[1-9]\d{0,8})-([1-9]\d{0,8})")
+_SPAN = re.compile(r"(0|[1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 
 
 def split_span(name: str) -> tuple[str, Span | None]:

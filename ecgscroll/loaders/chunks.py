@@ -168,8 +168,8 @@ def waveform(
     if recording.fs != fs:
         ratio = Fraction(fs / recording.fs).limit_denominator(1000)
         found = resample_poly(found, ratio.numerator, ratio.denominator, axis=1)
-        at = np.minimum((np.arange(found.shape[1]) / fs * recording.fs).astype(int), last - first)
-        known = known[:, np.minimum(at, known.shape[1] - 1)]
+        nearest = (np.arange(found.shape[1]) / fs * recording.fs).astype(int)
+        known = known[:, np.minimum(nearest, last - first - 1)]
     width = min(n, found.shape[1])
     samples[: len(found), :width] = found[:, :width]
     valid[: len(found), :width] = known[:, :width]

@@ -103,6 +103,7 @@ class Rollouts(IterableDataset[dict[str, Any]]):
         self._tier, self._dx, self._parameters = tier_name(dx), dx, parameters
         self._seed, self._limits, self._epoch = seed, limits or Limits(), 0
         self._rank = checked_rank(rank, world_size)
+        make(found[0], dx=dx, **parameters).close()  # what is wrong is said here, not by a worker
 
     def __len__(self) -> int:
         """Episodes of an epoch on this rank, over all its workers."""

@@ -225,7 +225,9 @@ def test_spans_share_nothing_but_the_files(own):
     assert part.recording.facts != whole.recording.facts
 
 
-@pytest.mark.parametrize("span", ["", "5", "5-", "-5", "9-5", "5-5", "1.5-7", "01-7", "1-2@3-4"])
+@pytest.mark.parametrize(
+    "span", ["", "5", "5-", "-5", "9-5", "5-5", "1.5-7", "01-7", "1-2@3-4", "١-٢"]
+)
 def test_what_is_no_span_is_one_sentence(own, span):
     with pytest.raises(ConfigError, match=r"names no span; write record@t0-t1 in whole seconds"):
         ecgscroll.get_instance(f"af_burden/mine/r@{span}", own)
