@@ -10,18 +10,15 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ecgscroll.catalogue.instances import Instance, get_instance, list_instances
-from ecgscroll.catalogue.spans import with_span
 from ecgscroll.catalogue.splits import Side, split_of
-from ecgscroll.catalogue.truths import MAX_RARE_EVENTS
 from ecgscroll.errors import ConfigError, DataError
+from ecgscroll.loaders.draws import Draw
 from ecgscroll.tasks import CORE_TASKS, get_task
 
 MINUTES: tuple[float | None, ...] = (10, 60, 360, None)
@@ -41,9 +38,6 @@ _GROUNDS = {
     "change_detection": "episode_detection",
     "rare_event": "pvc_burden",
 }
-_LEAST_EVENTS = {"change_detection": 1, "rare_event": 1}
-_MOST_EVENTS = {"rare_event": MAX_RARE_EVENTS}
-_TRIES = 20  # places tried in a recording
 
 
 class Stage(NamedTuple):
@@ -148,7 +142,7 @@ def curriculum(
             if length is None:
                 found += _whole(data, name, grounds[name], per_stage, seed)
             else:
-                draw = _Draw(name, round(length * 60), seed, with_events)
+                draw = Draw(name, round(length * 60), seed, with_events)
                 found += _opened(draw.spans(grounds[name], per_stage), data)
         stages.append(Stage(length, found))
     return stages
@@ -282,90 +276,3 @@ def _opened(ids: Sequence[str], data: str | Path | None) -> list[Instance]:
     """Open spans, those of one recording after another: its files are then parsed once."""
     found = {one.id: one for one in _answerable(sorted(ids), data)}
     return [found[name] for name in ids if name in found]
-
-
-@dataclass(frozen=True)
-class _Draw:
-    """Draws spans of ``length`` s for a task."""
-
-    task: str
-    length: int
-    seed: int
-    with_events: float
-
-    def spans(self, ground: Sequence[Instance], count: int) -> list[str]:
-        """Return ids of spans, each another; fewer where no more are found."""
-        people: dict[str, list[_Recording]] = {}
-        for one in ground:
-            if one.duration >= self.length:
-                people.setdefault(one.patient, []).append(_Recording.of(one))
-        found: dict[str, None] = {}
-        for number in range(count if people else 0):
-            wanted = math.floor((number + 1) * self.with_events) > math.floor(
-                number * self.with_events
-            )
-            rng = np.random.default_rng(
-                [self.seed, zlib.crc32(self.task.encode()), self.length, number]
-            )
-            name = self._one(rng, people, wanted, found) or self._one(rng, people, None, found)
-            if name is not None:
-                found[name] = None
-        return list(found)
-
-    def _one(
-        self,
-        rng: np.random.Generator,
-        people: dict[str, list[_Recording]],
-        wanted: bool | None,
-        taken: dict[str, None],
-    ) -> str | None:
-        """Return a span of a random patient, with or without events as wanted."""
-        names, near = sorted(people), wanted is True or self.task in _LEAST_EVENTS
-        for index in rng.permutation(len(names)):
-            own = people[names[index]]
-            for which in rng.permutation(len(own)):
-                for start in own[which].places(rng, self.length, near):
-                    name = f"{self.task}/{with_span(own[which].name, (start, start + self.length))}"
-                    held = own[which].count(start, start + self.length)
-                    if name not in taken and self._fits(held, wanted):
-                        return name
-        return None
-
-    def _fits(self, events: int, wanted: bool | None) -> bool:
-        least, most = _LEAST_EVENTS.get(self.task, 0), _MOST_EVENTS.get(self.task, math.inf)
-        if not least <= events <= most:
-            return False
-        return wanted is None or least > 0 or wanted == (events > 0)
-
-
-@dataclass(frozen=True)
-class _Recording:
-    """A recording and where its events lie (s)."""
-
-    name: str
-    duration: float
-    starts: NDArray[np.float64]
-    stops: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, one: Instance) -> _Recording:
-        events = one.truth.events if one.truth else ()
-        bounds = np.array(events, dtype=np.float64).reshape(-1, 2)
-        return cls(f"{one.database}/{one.record}", one.duration, bounds[:, 0], bounds[:, 1])
-
-    def count(self, t0: float, t1: float) -> int:
-        """How many events lie in [t0, t1) or reach into it."""
-        inside = (self.stops > t0) | (self.starts >= t0)
-        return int(np.count_nonzero(inside & (self.starts < t1)))
-
-    def places(self, rng: np.random.Generator, length: int, near: bool) -> Iterator[int]:
-        """Yield random starts of spans in whole seconds, such that they meet an event if near."""
-        room = math.floor(self.duration) - length
-        for _ in range(_TRIES if room >= 0 else 0):
-            low, high = 0, room
-            if near and len(self.starts):
-                event = int(rng.integers(len(self.starts)))
-                low = max(0, math.floor(self.starts[event]) - length + 1)
-                high = min(room, math.floor(self.stops[event]))
-            if low <= high:
-                yield int(rng.integers(low, high + 1))

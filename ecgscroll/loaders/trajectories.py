@@ -71,6 +71,10 @@ class Trajectories(Dataset[dict[str, torch.Tensor]]):
             )
         if max_length < 1:
             raise ConfigError(f"max_length is a number of tokens above 0, not {max_length}.")
+        try:
+            left_out.format(n=1)
+        except (LookupError, ValueError):
+            raise ConfigError("left_out is a sentence with {n} and no other braces.") from None
         self.path = Path(path)
         self._tokenizer, self._max_length, self._left_out = tokenizer, max_length, left_out
         self._template = dict(template or {})
@@ -94,13 +98,14 @@ class Trajectories(Dataset[dict[str, torch.Tensor]]):
         system, turns = divided(one["messages"])
         tools = one.get("tools")
 
-        def encoded(left: int) -> Encoded:
+        def without(left: int) -> list[Message]:
             note = [{"role": "user", "content": self._left_out.format(n=left)}] if left else []
-            kept = [message for turn in turns[left:] for message in turn]
-            return self._encoded([*system, *note, *kept], tools)
+            return [*system, *note, *(message for turn in turns[left:] for message in turn)]
 
         def fits(left: int) -> bool:
-            return len(encoded(left)[0]) <= self._max_length
+            text = self._text(without(left), tools)
+            tokens = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+            return len(tokens) <= self._max_length
 
         # The note may be longer than the one turn that it first stands for.
         left = 0 if fits(0) else bisect_left(range(len(turns)), True, lo=1, key=fits)
@@ -109,7 +114,7 @@ class Trajectories(Dataset[dict[str, torch.Tensor]]):
                 f"The last turn of conversation {index} of {self.path} does not fit into "
                 f"{self._max_length} tokens; raise max_length."
             )
-        return encoded(left)
+        return self._encoded(without(left), tools)
 
     def _encoded(self, messages: Sequence[Message], tools: Any) -> Encoded:
         if _MARKED.search(str(self._tokenizer.chat_template)):
