@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ecgscroll.catalogue.core_set import core_rows, published_ids
 from ecgscroll.catalogue.opened import Availability, OpenedRecord, open_record
+from ecgscroll.catalogue.spans import Span, split_span
 from ecgscroll.catalogue.truths import Truth
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.files import data_dir
@@ -42,12 +43,12 @@ class UnscoredWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Instance:
-    """A task on a recording.
+    """A task on a recording, or on a span of one.
 
     Attributes
     ----------
     id
-        ``task/database/record``.
+        ``task/database/record``, or ``task/database/record@t0-t1`` in whole seconds.
     set
         ``core``, ``published`` or ``supplementary``.
     task, database, record
@@ -55,7 +56,7 @@ class Instance:
     patient
         ``database/patient``; an excerpt has its parent's.
     duration
-        Length by the header, in seconds.
+        Length by the header, or of the span, in seconds.
     truth
         What the reference says; None if it was not asked for or cannot be read.
     data
@@ -64,6 +65,9 @@ class Instance:
         Whether the signals are there, only the annotations, or nothing.
     differs
         Whether the truth is another one than was frozen.
+    span
+        Start and end in seconds of the recording; None for all of it. Every other time counts
+        from the span's start.
     """
 
     id: str
@@ -77,6 +81,7 @@ class Instance:
     data: Path | None = None
     available: Availability = "none"
     differs: bool = False
+    span: Span | None = None
 
 
 def get_instance(
@@ -91,7 +96,8 @@ def get_instance(
     Parameters
     ----------
     id
-        ``task/database/record``, of any WFDB folder in the data directory.
+        ``task/database/record``, of any WFDB folder in the data directory; a span of it is
+        ``task/database/record@t0-t1``.
     data
         Data directory; ``ECGSCROLL_DATA`` if it is not given.
     af_labels
@@ -119,14 +125,14 @@ def get_instance(
     UnscoredWarning
         If the annotations cannot answer the task and ``scorable`` is false.
     """
-    task, database, record = _parts(id)
+    task, database, record, span = _parts(id)
     folder = data_dir(data)
     if folder is None:
         raise ConfigError(f"{id} needs a data directory: pass data=, or set ECGSCROLL_DATA.")
     located, name = locate(folder, database, record)
     if not (located / f"{name}.hea").is_file():
         raise DataError(f"{database}/{record} is not in {folder}; {remedy(database)}.")
-    opened = open_record(folder, database, record, tuple(af_labels))
+    opened = open_record(folder, database, record, tuple(af_labels), span=span)
     try:
         truth = opened.truth(task)
     except DataError as error:
@@ -210,19 +216,19 @@ def remedy(database: str) -> str:
     return f"put its WFDB files into the folder {database!r} there"
 
 
-def _parts(name: str) -> tuple[str, str, str]:
+def _parts(name: str) -> tuple[str, str, str, Span | None]:
     if not isinstance(name, str):
         raise ConfigError(f"An instance id is text, task/database/record, not {name!r:.80}.")
     task, _, rest = name.partition("/")
     database, _, record = rest.partition("/")
     if not (task and database and record):
         raise ConfigError(f"{name!r} is no instance id; write it as task/database/record.")
-    return get_task(task).name, database, record
+    return get_task(task).name, database, *split_span(record)
 
 
 def _row(name: str, chosen_set: str | None = None) -> Instance:
     """Return an instance as it is known without any data."""
-    task, database, record = _parts(name)
+    task, database, record, span = _parts(name)
     frozen = core_rows().get(name)
     return Instance(
         id=name,
@@ -232,6 +238,7 @@ def _row(name: str, chosen_set: str | None = None) -> Instance:
         record=record,
         patient=patient_of(database, record),
         duration=frozen.duration_s if frozen else 0.0,
+        span=span,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ecgscroll.catalogue.spans import Span
 from ecgscroll.catalogue.truths import Truth, build_truth, label_of
 from ecgscroll.records.databases import get_card, locate
 from ecgscroll.records.recording import Recording
@@ -56,22 +57,23 @@ def open_record(
     record: str,
     af_labels: tuple[str, ...] = AF_LABELS,
     *,
+    span: Span | None = None,
     read: bool = True,
 ) -> OpenedRecord:
-    """Open a record, and read its reference labels unless ``read`` is false.
+    """Open a record or a span of it, and read its labels unless ``read`` is false.
 
     Raises
     ------
     DataError
-        If the record is absent, unsafe or damaged.
+        If the record is absent, unsafe or damaged, or ends before the span.
     """
     folder, name = locate(data, database, record)
-    recording, card = Recording.open(folder, name, database), get_card(database)
+    recording, card = Recording.open(folder, name, database).part(span), get_card(database)
     return OpenedRecord(
         data=data,
         recording=recording,
         annotated=(folder / f"{name}.{card.annotator if card else 'atr'}").is_file(),
         reference=load_reference(recording, card, af_labels) if read else None,
-        excerpt=card is None or card.excerpts,
+        excerpt=card is None or card.excerpts or span is not None,
         af_labels=af_labels,
     )

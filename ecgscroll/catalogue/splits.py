@@ -9,6 +9,7 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ecgscroll.catalogue.spans import split_span
 from ecgscroll.errors import ConfigError
 from ecgscroll.files import datasets_dir
 from ecgscroll.records.databases import patient_of
@@ -37,7 +38,8 @@ def split_of(database: str, record: str) -> Side | None:
     Parameters
     ----------
     database, record
-        Which recording; its patient decides, so an excerpt is on its parent's side.
+        Which recording, or span of one; its patient decides, so an excerpt is on its parent's
+        side.
 
     Returns
     -------
@@ -49,7 +51,7 @@ def split_of(database: str, record: str) -> Side | None:
     ConfigError
         If ``datasets/splits.yaml`` is malformed.
     """
-    splits = _splits()
+    splits, record = _splits(), split_span(record)[0]
     if f"{database}/{record}" in splits.left_out:
         return None
     source, _, patient = patient_of(database, record).partition("/")

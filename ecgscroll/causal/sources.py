@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import get_args
 
+from ecgscroll.catalogue.spans import Span
 from ecgscroll.causal.labels import Labels
 from ecgscroll.files import cache_dir
 from ecgscroll.records.databases import Card, Kind, get_card
@@ -21,7 +22,7 @@ from ecgscroll.signals.store import PIECES, BlockScheme, FeatureStore
 MAX_OPEN = 8
 AF_LABELS = ("AFIB", "AFL")
 
-_Key = tuple[str, str, str, tuple[str, ...], tuple[tuple[str, int, int], ...]]
+_Key = tuple[str, str, str, tuple[str, ...], Span | None, tuple[tuple[str, int, int], ...]]
 _open: OrderedDict[_Key, Source] = OrderedDict()
 _lock = Lock()
 
@@ -55,14 +56,18 @@ class Source:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle as the files' place: a copy opens them anew, or shares what its process has."""
-        recording = self.recording
-        return open_source, (recording.folder, recording.name, recording.database, self.af_labels)
+        of = self.recording
+        return open_source, (of.folder, of.name, of.database, self.af_labels, of.span)
 
 
 def open_source(
-    folder: Path, name: str, database: str, af_labels: tuple[str, ...] = AF_LABELS
+    folder: Path,
+    name: str,
+    database: str,
+    af_labels: tuple[str, ...] = AF_LABELS,
+    span: Span | None = None,
 ) -> Source:
-    """Open a recording, or return the open one of the same files.
+    """Open a recording or a span of it, or return the open one of the same files.
 
     Parameters
     ----------
@@ -72,18 +77,20 @@ def open_source(
         Name of its database, for the card.
     af_labels
         Rhythm notes that count as AF.
+    span
+        Its bounds in whole seconds; None for the whole recording.
 
     Raises
     ------
     DataError
-        If the record cannot be opened.
+        If the record cannot be opened, or ends before the span.
     """
-    key = (str(folder.resolve()), name, database, af_labels, _fingerprint(folder, name))
+    key = (str(folder.resolve()), name, database, af_labels, span, _fingerprint(folder, name))
     with _lock:
         if key in _open:
             _open.move_to_end(key)
             return _open[key]
-    source = _open_anew(folder, name, database, af_labels)
+    source = _open_anew(Recording.open(folder, name, database).part(span), af_labels)
     with _lock:
         source = _open.setdefault(key, source)
         while len(_open) > MAX_OPEN:
@@ -91,12 +98,12 @@ def open_source(
     return source
 
 
-def _open_anew(folder: Path, name: str, database: str, af_labels: tuple[str, ...]) -> Source:
-    recording, card = Recording.open(folder, name, database), get_card(database)
+def _open_anew(recording: Recording, af_labels: tuple[str, ...]) -> Source:
+    card = get_card(recording.database)
     reference = load_reference(recording, card, af_labels)
     ecg = tuple(recording.leads[i] for i in recording.ecg)
     kinds: tuple[Kind, ...] = get_args(Kind)
-    annotated = {kind: card.annotates(kind, name) if card else None for kind in kinds}
+    annotated = {kind: card.annotates(kind, recording.name) if card else None for kind in kinds}
     labels = Labels(reference, ecg, annotated)
     features = FeatureStore(cache=beats_file(recording))
     return Source(recording, card, reference, labels, features, af_labels)

@@ -21,6 +21,7 @@ from ecgscroll.catalogue.instances import (
     list_instances,
     remedy,
 )
+from ecgscroll.evaluation.selection import chosen, read_ids
 from ecgscroll.files import DATA_VARIABLE
 from ecgscroll.tasks import get_task
 
@@ -34,6 +35,10 @@ def instances(
     ] = "core",
     tasks: Annotated[str | None, typer.Option(help="Only these tasks, as a,b.")] = None,
     databases: Annotated[str | None, typer.Option(help="Only these databases, as x,y.")] = None,
+    ids: Annotated[
+        Path | None,
+        typer.Option("--instances", help="File of instance ids, one a line, instead of a set."),
+    ] = None,
     truth: Annotated[
         bool, typer.Option("--truth", help="Read the annotations and give each truth.")
     ] = False,
@@ -47,7 +52,11 @@ def instances(
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TruthDiffersWarning)
-        found = list_instances(data, chosen_set, _split(tasks), _split(databases), truth=truth)
+        kept = _split(tasks), _split(databases)
+        if ids is None:
+            found = list_instances(data, chosen_set, *kept, truth=truth)
+        else:
+            found = chosen(read_ids(ids), data, *kept)
     for warning in caught:
         Console(stderr=True, soft_wrap=True).print(str(warning.message), style="yellow")
     if as_json:
@@ -78,6 +87,8 @@ def _line(instance: Instance, truth: bool) -> dict[str, Any]:
     if truth:
         line["truth"] = None if instance.truth is None else instance.truth.value
         line["truth_differs"] = instance.differs
+    if instance.span is not None:
+        line["span"] = instance.span
     return line
 
 
@@ -122,7 +133,7 @@ def _summary(found: list[Instance]) -> Table:
 
 
 def _hours(found: list[Instance]) -> float:
-    durations = {(one.database, one.record): one.duration for one in found}
+    durations = {(one.database, one.record, one.span): one.duration for one in found}
     return sum(durations.values()) / 3600
 
 

@@ -50,7 +50,8 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
     Parameters
     ----------
     instance
-        Id ``task/database/record``, or an `Instance`; one without its truth gets it here.
+        Id ``task/database/record`` (of a span, ``record@t0-t1`` in whole seconds), or an
+        `Instance`; one without its truth gets it here.
     data
         Folder of databases; by default the environment variable ``ECGSCROLL_DATA``.
     dx
@@ -265,7 +266,7 @@ def _open(instance: Instance, af_labels: tuple[str, ...]) -> Source:
     if instance.data is None:
         raise ConfigError(f"{instance.id} needs a data folder: give data=, or set ECGSCROLL_DATA.")
     folder, name = locate(Path(instance.data), instance.database, instance.record)
-    return open_source(folder, name, instance.database, af_labels)
+    return open_source(folder, name, instance.database, af_labels, instance.span)
 
 
 def make(instance: str | Instance, **parameters: Any) -> ECGScrollEnv:

@@ -166,7 +166,7 @@ class NumericWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         elif "tool" in result:
             for tool, field, scale in MEASURED:
                 if tool == result["tool"]:
-                    value = _largest(result.get(field))
+                    value = largest(result.get(field))
                     if value is not None:
                         self._measured[tool, field] = value / scale
             times = result.get("pvc_times", result.get("ectopic_times"))
@@ -225,7 +225,7 @@ def _whole(info: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _largest(value: Any) -> float | None:
+def largest(value: Any) -> float | None:
     """Return a number as it is, of a value per lead the one farthest from 0, else None."""
     if isinstance(value, Mapping):
         known = [v for v in value.values() if v is not None]

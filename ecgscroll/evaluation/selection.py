@@ -59,8 +59,7 @@ def select(
         If nothing is left.
     """
     if ids:
-        found = [get_instance(name, data) for name in ids]
-        found = [one for one in found if _kept(one, tasks, databases)]
+        found = chosen(ids, data, tasks, databases)
     else:
         found = list_instances(
             data, set=chosen_set, tasks=list(tasks) or None, databases=list(databases) or None
@@ -70,6 +69,21 @@ def select(
     if not there:
         raise ConfigError(_nothing(data, absent))
     return there[:limit], absent
+
+
+def chosen(
+    ids: Sequence[str],
+    data: Path | None,
+    tasks: Sequence[str] | None = None,
+    databases: Sequence[str] | None = None,
+) -> list[Instance]:
+    """Open instances by id, those of some tasks and databases alone if any are given."""
+    found = (get_instance(name, data) for name in ids)
+    return [
+        one
+        for one in found
+        if (not tasks or one.task in tasks) and (not databases or one.database in databases)
+    ]
 
 
 def read_ids(source: Path) -> list[str]:
@@ -104,10 +118,6 @@ def _id(source: Path, line: str) -> str:
     if not isinstance(name, str):
         raise ConfigError(f"{source} has a line without an instance id: {line[:60]!r}.")
     return name
-
-
-def _kept(one: Instance, tasks: Sequence[str], databases: Sequence[str]) -> bool:
-    return (not tasks or one.task in tasks) and (not databases or one.database in databases)
 
 
 def _nothing(data: Path, absent: Sequence[Instance]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +62,8 @@ class Recording:
         Indices of the channels that are ECG.
     has_signal
         False where the signal files are absent (annotation-only).
+    span
+        Of a part: its bounds in whole seconds of the recording on disk; see `part`.
     """
 
     folder: Path
@@ -76,6 +78,7 @@ class Recording:
     _names: tuple[str, ...] | None = field(repr=False)  # by which segments of any layout are read
     _pieces: tuple[_Piece, ...] = field(repr=False)
     _open: dict[str, Segment] = field(default_factory=dict, repr=False, compare=False)
+    span: tuple[int, int] | None = None
 
     @property
     def duration(self) -> float:
@@ -83,9 +86,34 @@ class Recording:
         return self.n_samples / self.fs
 
     @property
+    def first(self) -> int:
+        """Which sample of the recording on disk is this one's first."""
+        return 0 if self.span is None else round(self.span[0] * self.fs)
+
+    def part(self, span: tuple[int, int] | None) -> Recording:
+        """Return the stretch [t0, t1) whole seconds as a recording of its own.
+
+        Its first sample is the first at t0, which lies at 0 s; None gives the whole recording.
+
+        Raises
+        ------
+        DataError
+            If the span ends after the recording.
+        """
+        if span is None:
+            return self
+        first, last = (round(bound * self.fs) for bound in span)
+        if not 0 <= first < last <= self.n_samples:
+            raise DataError(
+                f"{self.database}/{self.name} lasts {self.duration:.3f} s, so it has no span "
+                f"{span[0]}-{span[1]}."
+            )
+        return replace(self, n_samples=last - first, span=span)
+
+    @property
     def facts(self) -> str:
         """All that `read` depends on besides what `raw` returns."""
-        own = repr((self.fs, self.leads, self.units, self.ecg, self._names))
+        own = repr((self.fs, self.leads, self.units, self.ecg, self._names, self.span))
         return own if len(self._pieces) > 1 else own + self._segment(self._pieces[0].segment).facts
 
     @classmethod
@@ -165,6 +193,7 @@ class Recording:
             raise DataError(f"[{start}, {stop}) is outside {self.name}'s {self.n_samples} samples.")
         if (stop - start) * max(1, len(self.leads)) > _MAX_WINDOW:
             raise DataError(f"A window of {stop - start} samples is too large; ask for less.")
+        start, stop = start + self.first, stop + self.first
         if self._pieces[0].segment != self.name:
             return self._join(start, stop)
         segment = self._segment(self.name)
@@ -182,8 +211,11 @@ class Recording:
         the files' own. In a recording of several segments, what the headers say of each is part
         of them.
         """
+        first, start, stop = start == 0, start + self.first, stop + self.first
         if len(self._pieces) == 1:
-            return self._segment(self._pieces[0].segment).raw(start, stop, step)
+            segment = self._segment(self._pieces[0].segment)
+            found = segment.raw(start, stop, step)
+            return [segment.before(start) + found[0], *found[1:]] if first and found else found
         bounds = [(at, min(at + step, stop)) for at in range(start, stop, step)]
         return [self._raw_across(low, high) for low, high in bounds]
 
@@ -198,6 +230,8 @@ class Recording:
             if piece.segment != NO_FILE:
                 segment = self._segment(piece.segment)
                 parts.append(segment.facts.encode())
+                if low == self.first:
+                    parts.append(segment.before(low - piece.start))
                 parts += segment.raw(low - piece.start, high - piece.start, high - low)
         return b"".join(parts)
 

@@ -16,16 +16,22 @@ from numpy.typing import NDArray
 
 from ecgscroll.records.annotations import Annotations, read_annotations
 from ecgscroll.records.databases import Card, Kind
+from ecgscroll.records.excerpts import excerpt
 from ecgscroll.records.pauses import find_pauses
 from ecgscroll.records.recording import Recording
-from ecgscroll.records.st_episodes import Span, StEpisode, is_st_note, st_episodes
+from ecgscroll.records.st_episodes import (
+    RHYTHM_END,
+    Span,
+    StEpisode,
+    is_rhythm_note,
+    st_episodes,
+)
 
 __all__ = ["AF_LABELS", "Reference", "Span", "StEpisode", "build_reference", "load_reference"]
 
 BEAT_SYMBOLS = frozenset("NLRBAaJSVrFejnE/fQ?")
 PVC_SYMBOLS = frozenset("VE")
 AF_LABELS = ("AFIB", "AFL")
-_RHYTHM_END = ")"
 
 
 @dataclass(frozen=True)
@@ -132,12 +138,29 @@ def _load(
     af_labels: tuple[str, ...],
     _stamps: tuple[tuple[int, int] | None, ...],
 ) -> Reference:
-    notes = read_annotations(recording.folder, recording.name, main, recording.fs)
+    notes = _notes(recording, main, _stamps[0])
     own_beats = None
     if beats is not None and beats != main:
-        own_beats = read_annotations(recording.folder, recording.name, beats, recording.fs)
+        own_beats = _notes(recording, beats, _stamps[1])
     annotated = dict(zip(_KINDS, kinds, strict=True))
     return build_reference(notes, own_beats, recording.duration, st_lead_base, annotated, af_labels)
+
+
+def _notes(recording: Recording, extension: str, stamp: tuple[int, int] | None) -> Annotations:
+    """Return the annotations of a recording; of a part, those that lie in it."""
+    notes = _file(recording.folder, recording.name, extension, recording.fs, stamp)
+    if recording.span is None:
+        return notes
+    start = recording.first / recording.fs
+    return excerpt(notes, start, start + recording.duration)
+
+
+@lru_cache(maxsize=8)
+def _file(
+    folder: Path, name: str, extension: str, fs: float, _stamp: tuple[int, int] | None
+) -> Annotations:
+    """Keep files read: many parts of one recording are opened one after another."""
+    return read_annotations(folder, name, extension, fs)
 
 
 def build_reference(
@@ -222,11 +245,7 @@ def _rhythm_notes(
     """Return changes of rhythm; other notes (MISSB, PSE, Aux) and ST notes are no rhythm."""
     held = np.flatnonzero(symbols == "+")
     notes = [(float(times[i]), str(aux[i])) for i in held]
-    return [
-        (time, note.removeprefix("("))
-        for time, note in notes
-        if (note.startswith("(") and not is_st_note(note)) or note == _RHYTHM_END
-    ]
+    return [(time, note.removeprefix("(")) for time, note in notes if is_rhythm_note(note)]
 
 
 def _rhythms(changes: list[tuple[float, str]], duration: float) -> tuple[Span, ...]:
@@ -234,7 +253,7 @@ def _rhythms(changes: list[tuple[float, str]], duration: float) -> tuple[Span, .
     return tuple(
         Span(label, start, stop, start)
         for (start, label), stop in zip(changes, ends, strict=False)
-        if label != _RHYTHM_END and stop > start
+        if label != RHYTHM_END and stop > start
     )
 
 

@@ -10,6 +10,7 @@ import math
 import re
 from dataclasses import dataclass, field
 
+RHYTHM_END = ")"
 _ST_NOTE = re.compile(r"(?P<open>\()?ST(?P<lead>\d)(?P<sign>[+-]+)(?P<close>\))?")
 _ST_EXTREME = re.compile(r"AST(?P<lead>\d)(?P<sign>[+-])(?P<microvolts>\d{1,5})")
 
@@ -58,6 +59,11 @@ def is_st_note(note: str) -> bool:
     return _ST_NOTE.fullmatch(note) is not None
 
 
+def is_rhythm_note(note: str) -> bool:
+    """Tell whether a note at a change of rhythm names a rhythm, or ends one; ST notes do not."""
+    return (note.startswith("(") and not is_st_note(note)) or note == RHYTHM_END
+
+
 @dataclass
 class _Episode:
     """An ST episode while its notes come in; ``stop`` is infinite until it is closed."""
@@ -93,12 +99,6 @@ def st_episodes(
     tuple of StEpisode
         By start, then lead.
     """
-    episodes: list[_Episode] = []
-    for time, note in notes:
-        if match := _ST_EXTREME.fullmatch(note):
-            _note_extremum(episodes, time, match)
-        elif match := _ST_NOTE.fullmatch(note):
-            _note_bound(episodes, time, match)
     found = [
         StEpisode(
             label="ST",
@@ -109,10 +109,26 @@ def st_episodes(
             extrema=tuple(episode.extrema),
             matched=episode.start == episode.known_from and episode.stop < math.inf,
         )
-        for episode in episodes
+        for episode in _paired(notes)
         if episode.lead >= lead_base
     ]
     return tuple(sorted(found, key=lambda episode: (episode.start, episode.lead)))
+
+
+def open_at(notes: list[tuple[float, str]]) -> list[str]:
+    """Return the notes that open the episodes that these notes leave under way."""
+    running = (episode for episode in _paired(notes) if episode.stop == math.inf)
+    return [f"(ST{episode.lead}{episode.sign}" for episode in running]
+
+
+def _paired(notes: list[tuple[float, str]]) -> list[_Episode]:
+    episodes: list[_Episode] = []
+    for time, note in notes:
+        if match := _ST_EXTREME.fullmatch(note):
+            _note_extremum(episodes, time, match)
+        elif match := _ST_NOTE.fullmatch(note):
+            _note_bound(episodes, time, match)
+    return episodes
 
 
 def _note_extremum(episodes: list[_Episode], time: float, match: re.Match[str]) -> None:

@@ -113,14 +113,14 @@ class _File:
 
     def _integrate(self, values: NDArray[np.float64], start: int) -> None:
         """Turn first differences into samples, in place."""
-        base = self._sum_before(start)
+        base = self.sum_before(start)
         for _, slot, signal in self.channels:
             slots = slice(slot, slot + signal.spf)
             steps = values[:, slots].ravel()
             steps[:1] += base[slot]
             values[:, slots] = np.cumsum(steps).reshape(-1, signal.spf)
 
-    def _sum_before(self, start: int) -> NDArray[np.int64]:
+    def sum_before(self, start: int) -> NDArray[np.int64]:
         """Return each signal's sample value just before frame ``start``, at its first slot."""
         if not self.sums:
             first = np.zeros(self.width, dtype=np.int64)
@@ -199,6 +199,11 @@ class Segment:
             b"".join([*(b"%d," % len(part) for part in parts), *parts])
             for parts in zip(*pieces, strict=True)
         ]
+
+    def before(self, frame: int) -> bytes:
+        """Return what `raw` leaves out of a stretch that begins at a frame: sums of differences."""
+        sums = (file.sum_before(frame) for file in self.files if file.differences and frame)
+        return b"".join(sum_.tobytes() for sum_ in sums)
 
     @cached_property
     def facts(self) -> str:

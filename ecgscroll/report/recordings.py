@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ecgscroll.catalogue.spans import split_span
 from ecgscroll.causal.sources import Source, open_source
 from ecgscroll.errors import EcgScrollError
 from ecgscroll.records.databases import locate
@@ -59,10 +60,11 @@ def _embed(name: str, stories: Sequence[Story], data: Path | None, share: int) -
 def _open(name: str, stories: Sequence[Story], data: Path) -> Source | str:
     """Open a recording; a sentence if it is not there, or not the one that was played."""
     database, record = name.split("/", 1)
-    folder, bare = locate(data, database, record)
+    whole, span = split_span(record)
+    folder, bare = locate(data, database, whole)
     if not (folder / f"{bare}.hea").is_file():
         return "The recording is not in the data folder (--data), so its ECG is not shown."
-    source = open_source(folder, bare, database)
+    source = open_source(folder, bare, database, span=span)
     played = {story.row["duration_s"] for story in stories if story.row}
     if any(abs(length - source.recording.duration) > 1e-6 for length in played):
         return "The recording in the data folder (--data) has another length than the one played."

@@ -171,7 +171,7 @@ def _beats(instance: Instance) -> list[float] | None:
     if get_task(instance.task).event != "pvc" or instance.data is None:
         return None
     folder, name = locate(instance.data, instance.database, instance.record)
-    recording = Recording.open(folder, name, instance.database)
+    recording = Recording.open(folder, name, instance.database).part(instance.span)
     reference = load_reference(recording, get_card(instance.database))
     times: list[float] = [] if reference is None else reference.beat_times.tolist()
     return times

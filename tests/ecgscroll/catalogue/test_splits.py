@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 import pytest
 
 from ecgscroll.catalogue import splits
@@ -28,6 +30,26 @@ def test_no_patient_is_on_both_sides():
         if side is not None:
             sides.setdefault(patient_of(database, record), set()).add(side)
     assert [patient for patient, both in sides.items() if len(both) > 1] == []
+
+
+def test_no_patient_fits_both_lists():
+    """Whichever list is looked at first."""
+    patients = {
+        patient_of(database, record).partition("/")[::2] for database, record in everything()
+    }
+    read = splits._splits()
+    for source, patient in patients:
+        sides = read.__pydantic_extra__.get(source)
+        if sides is not None:
+            fits = [
+                any(fnmatchcase(patient, p) for p in part) for part in (sides.train, sides.test)
+            ]
+            assert sum(fits) <= 1, (source, patient)
+
+
+def test_201_and_202_are_one_patient_who_tests():
+    assert patient_of("mitdb", "201") == patient_of("mitdb", "202")
+    assert [split_of("mitdb", record) for record in ("201", "202")] == [None, "test"]
 
 
 def test_every_record_but_201_has_a_side():
