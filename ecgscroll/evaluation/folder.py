@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +26,7 @@ from ecgscroll.files import write_atomic
 
 Row = dict[str, Any]
 _BLOCK = 1 << 16
+_MALFORMED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 _END = {"row", "ledger", "latency", "events"}
 _ROW = {"task", "database", "patient", "duration_s", "cursor_s", "ended", "error", "truth"} | {
     "score", "answer", "steps", "skims", "measures", "writes", "rewinds", "errors",
@@ -106,7 +108,7 @@ class RunFolder:
             _understood(self.path, stored["config"])
         except FileNotFoundError:
             raise DataError(f"{self.path} holds no run: there is no config.json.") from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, *_MALFORMED) as error:
             raise DataError(f"{target} is damaged ({error}); run into another folder.") from None
         return stored
 
@@ -135,7 +137,7 @@ class RunFolder:
             whole = start == played and row["instance"] == instance
             whole = whole and row.get("rollout", 0) == rollout
             return end if whole and end["row"].keys() >= _ROW and end.keys() >= _END else None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (OSError, *_MALFORMED):
             return None
 
     @cached_property
@@ -164,7 +166,7 @@ class RunFolder:
             handle.write(json.dumps(note) + "\n")
 
     def timing(self) -> list[dict[str, Any]]:
-        """Return the lines of ``timing.jsonl``; one that a kill cut short is left out."""
+        """Return the lines of ``timing.jsonl``; one that is cut short or damaged is left out."""
         try:
             lines = (self.path / "timing.jsonl").read_bytes().splitlines()
         except FileNotFoundError:
@@ -207,10 +209,19 @@ def _understood(path: Path, config: Mapping[str, Any]) -> None:
 
 def _read_note(line: bytes) -> dict[str, Any] | None:
     try:
-        note = json.loads(line)
-    except (ValueError, RecursionError):
+        note: dict[str, Any] = json.loads(line)
+        known = note.get("usage") or {}
+        sound = all(_is_amount(value) for value in known.values())
+    except _MALFORMED:
         return None
-    return note if isinstance(note, dict) else None
+    return note if sound else None
+
+
+def _is_amount(value: Any) -> bool:
+    if value is None:
+        return True
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and 0 <= value < math.inf
 
 
 def _last_line(handle: BinaryIO) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.folder import RunFolder
-from ecgscroll.evaluation.outcome import read_outcomes
+from ecgscroll.evaluation.reading import read_outcomes
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.evaluation.table import tables
 from ecgscroll.report.budget import STEPS_SHARE, fitted, pack_stories
