@@ -89,7 +89,9 @@ def policy_class(spec: str) -> type:
         found = getattr(import_module(module_name), class_name)
     except AttributeError:
         raise ConfigError(f"The module {module_name!r} has no class {class_name!r}.") from None
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         reason = f"{type(error).__name__}: {error}"
         raise ConfigError(f"The policy {spec!r} cannot be imported ({reason}).") from error
     return _checked(spec, found)
@@ -150,9 +152,9 @@ def _blamed_on(spec: str) -> Iterator[None]:
     """Turn whatever a policy's own code raises into one sentence."""
     try:
         yield
-    except EcgScrollError:
+    except (EcgScrollError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # sys.exit, or the cancelling of an asynchronous client
         reason = f"{type(error).__name__}: {error}"
         raise ConfigError(f"The policy {spec!r} cannot be made ({reason}).") from error
 

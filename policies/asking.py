@@ -97,21 +97,21 @@ def prompt_room(backend: Backend, tools: Schemas, most: int, options: Mapping[st
     most
         Most tokens of a prompt, tools included.
     options
-        The back end's; ``max_tokens`` or ``max_new_tokens`` says how long a reply may be.
+        The back end's; ``max_new_tokens`` says how long a reply may be.
 
     Raises
     ------
     ConfigError
         If nothing is left.
     """
-    reply = options.get("max_tokens") or options.get("max_new_tokens") or _REPLY_TOKENS
+    reply = options.get("max_new_tokens") or _REPLY_TOKENS
     if backend.context_tokens is not None:
         most = min(most, backend.context_tokens - reply)
     room = int(most * _MARGIN) - (backend.count_tokens(json.dumps(tools)) if tools else 0)
     if room <= 0:
         raise ConfigError(
             f"The tools and a reply of {reply} tokens fill the model's context "
-            f"({backend.context_tokens} tokens): lower max_tokens, raise prompt_tokens, or choose "
-            "a model with a longer context."
+            f"({backend.context_tokens} tokens): lower max_new_tokens, raise prompt_tokens, or "
+            "choose a model with a longer context."
         )
     return room

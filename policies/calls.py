@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ecgscroll.environment.actions import MAX_ARGUMENTS_CHARS
+from ecgscroll.environment.actions import MAX_ARGUMENTS_CHARS, decode, unique
 from ecgscroll.environment.commands import name_words, positions
 from ecgscroll.errors import BadCallError
 from policies.backends.base import Reply, ToolCall
@@ -27,7 +27,7 @@ _MOST_NAME_CHARS = 64
 _READ_CHARS = 20_000  # of a text, from its end: what a model decides comes last
 _NAME_KEYS, _ARGUMENT_KEYS = ("name", "tool_name", "action"), ("arguments", "parameters", "args")
 _STYLED = re.compile(r"\b([a-z_]{1,40})[ \t]*\(([^()]{0,2000})\)")
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(object_pairs_hook=unique)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,9 @@ def decoded(text: Any) -> dict[str, Any] | None:
     """Return a call's arguments as an object; None if they are none. Nothing at all is ``{}``."""
     if not isinstance(text, str):
         return text if isinstance(text, dict) else None
-    if len(text) > MAX_ARGUMENTS_CHARS:
-        return None
     try:
-        value = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError):
+        value = decode(text) if text.strip() else {}
+    except BadCallError:
         return None
     return value if isinstance(value, dict) else None
 
@@ -114,7 +112,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
             return
         try:
             value, at = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, BadCallError):
             at += 1
             continue
         yield value

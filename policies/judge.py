@@ -11,6 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ecgscroll.environment.actions import kind_of, shown
 from ecgscroll.environment.episode import MAX_SKIM_S, MIN_SKIM_S
 from ecgscroll.environment.parameters import check_count
 from ecgscroll.errors import ConfigError
@@ -54,7 +55,7 @@ FLAG_CHUNKS: dict[str, Any] = {
         },
     },
 }
-_SHOWN_INDICES = 10
+_SHOWN_INDICES, _SHOWN_DIGITS = 10, 20
 
 
 class Judge:
@@ -74,7 +75,7 @@ class Judge:
     prompt_tokens
         Most tokens of a prompt, tools included; less where the model's context is shorter.
     options
-        The back end's own: model, adapter, temperature, max_tokens, ...
+        The back end's own: model, adapter, temperature, max_new_tokens, ...
 
     Raises
     ------
@@ -237,9 +238,17 @@ def read_flags(action: Mapping[str, Any], chunks: int) -> Flags:
     valid = sorted({int(value) for value in given if _is_index(value, chunks)})
     if not wrong:
         return Flags(valid)
-    shown = ", ".join(str(value)[:20] for value in wrong[:_SHOWN_INDICES])
+    named = ", ".join(map(_named, wrong[:_SHOWN_INDICES]))
     more = f" and {len(wrong) - _SHOWN_INDICES} more" if len(wrong) > _SHOWN_INDICES else ""
-    return Flags(valid, f"There are no chunks {shown}{more} in this batch.")
+    return Flags(valid, f"There are no chunks {named}{more} in this batch.")
+
+
+def _named(value: Any) -> str:
+    """Return a wrong index as a message may hold it: it goes back to the model."""
+    if isinstance(value, str):
+        return shown(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value)[:_SHOWN_DIGITS] if number else kind_of(value)
 
 
 def _is_index(value: Any, chunks: int) -> bool:

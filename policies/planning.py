@@ -29,7 +29,7 @@ class Planning:
     prompt_tokens
         Most tokens of a prompt, tools included; less where the model's context is shorter.
     options
-        The back end's own: model, adapter, temperature, max_tokens, ...
+        The back end's own: model, adapter, temperature, max_new_tokens, ...
 
     Raises
     ------

@@ -13,6 +13,7 @@ import yaml
 
 from ecgscroll.environment.commands import call_from
 from ecgscroll.errors import BadCallError, ConfigError, DataError
+from ecgscroll.evaluation.config import Trial
 from ecgscroll.evaluation.folder import RunFolder
 
 Call = dict[str, Any]
@@ -40,7 +41,7 @@ class Replay:
 
     def __init__(self, run: str) -> None:
         self._folder = RunFolder(Path(str(run)))
-        self._folder.stored()
+        self._config = self._folder.config()
 
     @classmethod
     def fingerprint(cls, run: str) -> dict[str, Any]:
@@ -53,9 +54,14 @@ class Replay:
         }
 
     def reset(self, info: Mapping[str, Any]) -> None:
-        """Open the transcript of ``info["instance"]``."""
-        path = self._folder.episode_path(info["instance"])
+        """Open the transcript of ``info["instance"]``: the rollout of this seed, else the first."""
+        path = self._folder.episode_path(info["instance"], self._rollout(info))
         self._calls = chain(recorded_calls(path), repeat(_FINISH))
+
+    def _rollout(self, info: Mapping[str, Any]) -> int:
+        turns = range(self._config.rollouts)
+        seeds = {self._config.seed_of(Trial(info["instance"], turn)): turn for turn in turns}
+        return seeds.get(info.get("sampling_seed", -1), 0)
 
     def act(self, obs: Mapping[str, Any], info: Mapping[str, Any]) -> Call:
         """Return the next recorded call."""

@@ -58,7 +58,9 @@ def instances(
         else:
             found = chosen(read_ids(ids), data, *kept)
     for warning in caught:
-        Console(stderr=True, soft_wrap=True).print(str(warning.message), style="yellow")
+        Console(stderr=True, soft_wrap=True).print(
+            str(warning.message), style="yellow", markup=False
+        )
     if as_json:
         for instance in found:
             sys.stdout.write(json.dumps(_line(instance, truth)) + "\n")
@@ -67,7 +69,7 @@ def instances(
     console.print(_table(found, truth))
     console.print(_summary(found))
     for sentence in _missing(found, data):
-        console.print(sentence, soft_wrap=True, highlight=False)
+        console.print(sentence, soft_wrap=True, highlight=False, markup=False)
 
 
 def _split(text: str | None) -> list[str] | None:

@@ -56,7 +56,9 @@ class Human:
         self._info = info
         self._console.print(f"[bold]{escape(info['instance'])}[/]: find {task.event}.")
         self._console.print(HELP, markup=False)
-        self._console.print(f"Tools: {', '.join(info['tools'])} (help TOOL explains one).\n")
+        self._console.print(
+            f"Tools: {', '.join(info['tools'])} (help TOOL explains one).\n", markup=False
+        )
 
     def act(self, obs: Mapping[str, Any], info: Mapping[str, Any]) -> dict[str, Any]:
         """Show the last result, and read lines until one is a call."""
@@ -82,6 +84,8 @@ class Human:
     def _read(self, prompt: str) -> str | None:
         """Return a line without blanks around it; None at the end of the input."""
         self._console.print(prompt, end="", style="bold", markup=False)
+        if sys.stdin is None:  # it was closed
+            return None
         try:
             line = sys.stdin.readline()
         except UnicodeDecodeError:
@@ -132,7 +136,7 @@ def play(
         end = run.last_line(chosen.id)
     show_end(Console(soft_wrap=True, highlight=False), end or {})
     if out:
-        Console(stderr=True, soft_wrap=True).print(f"The episode is kept in {out}")
+        Console(stderr=True, soft_wrap=True).print(f"The episode is kept in {out}", markup=False)
 
 
 def show_result(console: Console, result: Mapping[str, Any]) -> None:

@@ -55,4 +55,6 @@ def rescore(
         sys.stdout.write(json.dumps(summary) + "\n")
     else:
         print_summary(summary)
-        Console(stderr=True, soft_wrap=True).print(f"New results and summary: {target}")
+        Console(stderr=True, soft_wrap=True).print(
+            f"New results and summary: {target}", markup=False
+        )

@@ -109,7 +109,7 @@ def run(
         sys.stdout.write(json.dumps(summary) + "\n")
     else:
         print_summary(summary)
-        say.print(f"Results, transcripts and summary: {out}")
+        say.print(f"Results, transcripts and summary: {out}", markup=False)
     _tell_left(say, total - summary["episodes"])
     _tell_errors(say, summary)
 
@@ -161,6 +161,7 @@ def _tell_absent(say: Console, absent: Sequence[Instance]) -> None:
             f"Left out: {len(absent)} instances whose recordings are not there; "
             f"get them with `ecgscroll prepare {needed}`.",
             style="yellow",
+            markup=False,
         )
 
 
@@ -193,7 +194,10 @@ def _interruptible(say: Console, out: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        say.print(f"Stopped. What has ended is kept in {out}; the same command goes on from there.")
+        say.print(
+            f"Stopped. What has ended is kept in {out}; the same command goes on from there.",
+            markup=False,
+        )
         raise typer.Exit(130) from None
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -215,7 +219,7 @@ def _stdout_kept() -> Iterator[None]:
 
 @contextmanager
 def _progress(say: Console, total: int) -> Iterator[Told]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=say, transient=True) as bar:
         line = bar.add_task("episodes", total=total)
 

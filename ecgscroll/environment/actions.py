@@ -124,7 +124,7 @@ def _key(key: object) -> str:
 def _arguments(given: object) -> dict[str, Any]:
     """Return the arguments as a dict, decoding JSON text; none given is an empty dict."""
     if isinstance(given, str):
-        given = _decode(given) if given.strip() else {}
+        given = decode(given) if given.strip() else {}
     if given is None:
         return {}
     if not isinstance(given, dict):
@@ -132,12 +132,18 @@ def _arguments(given: object) -> dict[str, Any]:
     return given
 
 
-def _decode(text: str) -> object:
-    """Decode strict JSON: no NaN or Infinity, no key twice, no bottomless nesting."""
+def decode(text: str) -> object:
+    """Decode strict JSON: no NaN or Infinity, no key twice, no bottomless nesting.
+
+    Raises
+    ------
+    BadCallError
+        If it is not that, or longer than `MAX_ARGUMENTS_CHARS`.
+    """
     if len(text) > MAX_ARGUMENTS_CHARS:
         raise BadCallError(f'"arguments" are longer than {MAX_ARGUMENTS_CHARS} characters.')
     try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=unique)
     except RecursionError:
         raise BadCallError('"arguments" are nested too deeply; they are one flat object.') from None
     except ValueError as error:
@@ -149,7 +155,8 @@ def _refuse_constant(literal: str) -> float:
     raise BadCallError(f'"arguments" hold {literal}, which is no JSON number; use a finite one.')
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object's pairs as a dict; raises `BadCallError` for a name that comes twice."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:

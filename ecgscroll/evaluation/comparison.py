@@ -9,8 +9,9 @@ from typing import Any
 from ecgscroll.errors import DataError
 from ecgscroll.evaluation.behaviour import behaviour, consumption
 from ecgscroll.evaluation.config import leaves
-from ecgscroll.evaluation.loading import LoadedRun, truth_digest
+from ecgscroll.evaluation.loading import LoadedRun
 from ecgscroll.evaluation.outcome import Outcome
+from ecgscroll.evaluation.reading import truth_digest
 from ecgscroll.evaluation.rollouts import failed, is_hit_task, scores_of
 from ecgscroll.scoring.paired import exact_sign_test, paired
 from ecgscroll.scoring.repeats import filled_mean, ran_mean

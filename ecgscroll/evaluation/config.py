@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
@@ -13,6 +14,7 @@ from numpy.random import SeedSequence
 
 from ecgscroll.environment.episode import Rewind
 from ecgscroll.environment.parameters import Budget
+from ecgscroll.errors import ConfigError
 
 _LONGEST_SHOWN = 200  # characters of both values of a difference
 
@@ -47,6 +49,12 @@ class Limits:
     tokens: int | None = None
     seconds: float | None = None
     cost: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no limit, and JSON could not carry; raises `ConfigError`."""
+        for name, value in asdict(self).items():
+            if value is not None and not 0 <= value < math.inf:
+                raise ConfigError(f"A limit of {name} is a finite number, not {value!r}; leave it.")
 
 
 @dataclass(frozen=True)
@@ -163,7 +171,7 @@ def _difference(name: str, old: Any, new: Any) -> str:
         was, now = json.dumps(old), json.dumps(new)
         short = len(was) + len(now) <= _LONGEST_SHOWN
         return f"{name} was {was}, now {now}" if short else f"{name} is another one now"
-    changed = sorted(set(old) ^ set(new))
+    changed = sorted(set(old) ^ set(new), key=str)
     example = f", such as {changed[0]}" if changed else " in another order"
     return f"instances were {len(old)}, now {len(new)}{example}"
 

@@ -86,8 +86,9 @@ def play(
     Whatever the policy or the environment raises, Ctrl-C aside, ends the episode with an
     ``error``; what was played until then is kept. At a limit the runner calls ``finish`` itself.
     """
-    accounts, played = Accounts(policy), Played()
+    played, accounts = Played(), None
     try:
+        accounts = Accounts(policy)
         _play(_Game(env, policy, accounts, limits or Limits()), seed, sampling_seed, played)
     except KeyboardInterrupt:
         raise
@@ -95,7 +96,7 @@ def play(
         played.ended = "error"
         played.error = f"{type(error).__name__} at step {len(played.lines) + 1}: {_said(error)}"
         with suppress(Exception):
-            played.usage = accounts.all_used()
+            played.usage = accounts.all_used() if accounts else None
     return played
 
 

@@ -21,11 +21,12 @@ from urllib.parse import quote
 
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.evaluation.config import RunConfig, Trial, differences, digest_of
-from ecgscroll.evaluation.shapes import is_end, is_sound
+from ecgscroll.evaluation.shapes import is_end, is_finite, is_sound
 from ecgscroll.files import write_atomic
 
 Row = dict[str, Any]
 _BLOCK = 1 << 16
+_MALFORMED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 class RunFolder:
@@ -103,7 +104,7 @@ class RunFolder:
             _understood(self.path, stored["config"])
         except FileNotFoundError:
             raise DataError(f"{self.path} holds no run: there is no config.json.") from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, *_MALFORMED) as error:
             raise DataError(f"{target} is damaged ({error}); run into another folder.") from None
         return stored
 
@@ -167,7 +168,7 @@ class RunFolder:
             handle.write(json.dumps(note) + "\n")
 
     def timing(self) -> list[dict[str, Any]]:
-        """Return the lines of ``timing.jsonl``; one that a kill cut short is left out."""
+        """Return the lines of ``timing.jsonl``; one that is cut short or damaged is left out."""
         try:
             lines = (self.path / "timing.jsonl").read_bytes().splitlines()
         except FileNotFoundError:
@@ -212,10 +213,16 @@ def _understood(path: Path, config: Mapping[str, Any]) -> None:
 
 def _read_note(line: bytes) -> dict[str, Any] | None:
     try:
-        note = json.loads(line)
-    except (ValueError, RecursionError):
+        note: dict[str, Any] = json.loads(line)
+        known = note.get("usage") or {}
+        sound = all(_is_amount(value) for value in known.values())
+    except _MALFORMED:
         return None
-    return note if isinstance(note, dict) else None
+    return note if sound else None
+
+
+def _is_amount(value: Any) -> bool:
+    return value is None or (is_finite(value) and value >= 0)
 
 
 def _last_line(handle: BinaryIO) -> bytes:

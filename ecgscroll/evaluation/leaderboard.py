@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ecgscroll.catalogue.core_set import core_rows, published_ids
-from ecgscroll.evaluation.loading import LoadedRun, truth_digest
+from ecgscroll.evaluation.loading import LoadedRun
 from ecgscroll.evaluation.outcome import Outcome
 from ecgscroll.evaluation.published import PublishedRow, published_rows
+from ecgscroll.evaluation.reading import truth_digest
 from ecgscroll.evaluation.rollouts import by_instance
 from ecgscroll.evaluation.summary import summarise_task
 from ecgscroll.tasks import CORE_TASKS

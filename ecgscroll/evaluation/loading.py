@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ecgscroll.catalogue.truths import Truth
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.evaluation.config import RunConfig
 from ecgscroll.evaluation.folder import RunFolder
-from ecgscroll.evaluation.outcome import Outcome, StoredInstance, read_outcomes
+from ecgscroll.evaluation.outcome import Outcome
+from ecgscroll.evaluation.reading import read_outcomes
 from ecgscroll.evaluation.rollouts import by_instance
 
 
@@ -61,22 +61,9 @@ def load_runs(paths: Sequence[Path]) -> list[LoadedRun]:
     return [_load(path, name) for path, name in zip(paths, _names(resolved), strict=True)]
 
 
-def truth_digest(instance: StoredInstance) -> str | None:
-    """Return the digest of a stored truth, as `Truth.digest` gives it; None without annotations."""
-    if instance.truth is None:
-        return None
-    return Truth(instance.truth.value, instance.truth.events).digest()
-
-
 def _load(path: Path, name: str) -> LoadedRun:
     folder = RunFolder(path)
     config = folder.config()
-    damaged = folder.damaged()
-    if damaged:
-        raise DataError(
-            f"{len(damaged)} episodes of {path} cannot be read, {damaged[0].instance} first; "
-            "run it again to mend it."
-        )
     outcomes = tuple(read_outcomes(folder))
     if not outcomes:
         raise DataError(f"No episode of {path} has ended; run it first.")

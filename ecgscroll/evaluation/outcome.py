@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ecgscroll.evaluation.folder import Row, RunFolder
+from ecgscroll.evaluation.folder import Row
 
 
 class StoredTruth(NamedTuple):
@@ -48,12 +48,6 @@ class Outcome:
     instance: StoredInstance
     ledger: tuple[dict[str, Any], ...]
     latency: Mapping[str, Any] | None
-
-
-def read_outcomes(folder: RunFolder) -> list[Outcome]:
-    """Return what came of every episode of a run that has ended, in the order of its trials."""
-    ends = (folder.last_line(*trial) for trial in folder.config().trials())
-    return [read_outcome(end) for end in ends if end is not None]
 
 
 def read_outcome(end: Mapping[str, Any]) -> Outcome:

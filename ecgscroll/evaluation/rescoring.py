@@ -9,8 +9,9 @@ from typing import Any
 
 from ecgscroll.errors import ConfigError, DataError
 from ecgscroll.evaluation.folder import RunFolder, write_rows
-from ecgscroll.evaluation.outcome import Outcome, read_outcomes
+from ecgscroll.evaluation.outcome import Outcome
 from ecgscroll.evaluation.player import scored
+from ecgscroll.evaluation.reading import read_outcomes
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.files import write_atomic
 from ecgscroll.scoring.verifiers import verify

@@ -15,9 +15,10 @@ from ecgscroll.evaluation.agenda import Agenda, order
 from ecgscroll.evaluation.config import RunConfig, Trial
 from ecgscroll.evaluation.engine import run_pool
 from ecgscroll.evaluation.folder import RunFolder, write_rows
-from ecgscroll.evaluation.outcome import read_outcomes
 from ecgscroll.evaluation.player import MakePlayer, Note, lost, write_transcript
 from ecgscroll.evaluation.provenance import provenance
+from ecgscroll.evaluation.reading import whole_outcome
+from ecgscroll.evaluation.rollouts import failed
 from ecgscroll.evaluation.spending import RunLimits, Spending
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.evaluation.threads import run_inline
@@ -95,7 +96,8 @@ def evaluate(
         try:
             _play_rest(player, folder, execution, progress)
         finally:
-            outcomes = read_outcomes(folder)
+            found = (whole_outcome(folder, trial) for trial in config.trials())
+            outcomes = [outcome for outcome in found if outcome is not None]
             write_rows(folder.results, (outcome.row for outcome in outcomes))
         parameters = {"scoring": config.scoring}
         summary = {**folder.stored(), "parameters": parameters}
@@ -163,5 +165,5 @@ def _ray() -> Callable[..., None]:
 
 
 def _good(folder: RunFolder, trial: Trial) -> bool:
-    row = folder.row(*trial)
-    return row is not None and row["error"] is None
+    outcome = whole_outcome(folder, trial)
+    return outcome is not None and not failed(outcome)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecgscroll.evaluation.accounts import tokens
+from ecgscroll.evaluation.config import Limits
 from ecgscroll.evaluation.episode import known_cost
 
 
@@ -24,6 +25,10 @@ class RunLimits:
 
     tokens: int | None = None
     cost: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no limit; raises `ConfigError`."""
+        Limits(tokens=self.tokens, cost=self.cost)
 
 
 class Spending:

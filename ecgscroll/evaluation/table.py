@@ -44,6 +44,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
         f"{summary['parameters']['scoring']} scoring: {summary['episodes']} episodes, "
         f"{summary['hours']:.1f} h read",
         style="bold",
+        markup=False,
     )
     for table in tables(summary["tasks"]):
         console.print(_drawn(table))

@@ -14,7 +14,7 @@ from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.behaviour import LIMITS
 from ecgscroll.evaluation.config import RunConfig, leaves
 from ecgscroll.evaluation.folder import RunFolder
-from ecgscroll.evaluation.outcome import read_outcomes
+from ecgscroll.evaluation.reading import whole_outcomes
 from ecgscroll.evaluation.summary import summarise_run
 from ecgscroll.evaluation.table import tables
 from ecgscroll.legible import legible
@@ -83,7 +83,7 @@ def _head(folder: RunFolder, stories: Sequence[Story]) -> dict[str, Any]:
     """Return what the top of the page says."""
     stored = folder.stored()
     config = folder.config()
-    outcomes = read_outcomes(folder)
+    outcomes = whole_outcomes(folder)
     parameters = {"scoring": config.scoring}
     summary = {**stored, "parameters": parameters}
     summary |= summarise_run(outcomes, config.bootstrap_seed, parameters)

@@ -60,7 +60,7 @@ class Parameters:
         if not 0 < self.v0 < math.inf:
             raise ConfigError(f"v0 is a positive fraction; {self.v0!r} is not.")
         limits = (self.tolerance_s, self.max_write_s, self.slack_s, self.join_s)
-        if not all(limit >= 0 for limit in limits):
+        if not all(limit >= 0 for limit in limits) or math.isinf(self.tolerance_s):
             raise ConfigError("tolerance_s, max_write_s, slack_s and join_s are 0 or more seconds.")
 
     @classmethod

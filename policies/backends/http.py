@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import json
+import math
 import os
+import re
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -30,6 +32,7 @@ LIMIT_FIELDS = ("max_tokens", "max_completion_tokens")  # what most servers know
 
 _CHARACTERS_PER_TOKEN = 2  # cautious: numbers and JSON take more tokens than prose does
 _SHORTEST_SECRET = 8  # a shorter key is a placeholder such as "none"
+_LONGEST_ANSWER = 8 << 20  # bytes; one that never ends must not fill the memory
 
 Tools = Sequence[Mapping[str, Any]]
 Result = TypeVar("Result")
@@ -107,10 +110,16 @@ class HttpBackend:
     ) -> None:
         if tools not in ("auto", "native", "text"):
             raise ConfigError(f"tools={tools!r} must be auto, native or text.")
-        if min(max_new_tokens, concurrency, attempts, timeout_s, context_tokens or 1) <= 0:
+        rates = (requests_per_minute, tokens_per_minute)
+        above = [max_new_tokens, concurrency, attempts, timeout_s, context_tokens, *rates]
+        if any(value is not None and not 0 < value < math.inf for value in above):
             raise ConfigError("Limits, attempts and time-outs of a model must be above 0.")
+        least = (longest_wait_s, prompt_price or 0, completion_price or 0)
+        if any(not 0 <= value < math.inf for value in least):
+            raise ConfigError("Prices and waits of a model must be 0 or more.")
         self._url = _url(base_url)
         self._key = _key(self._url)
+        self._secret = _spellings(self._key) if len(self._key) >= _SHORTEST_SECRET else None
         self._model, self._tools, self._native = model, tools, tools != "text"
         self._sampling = {"temperature": temperature, "top_p": top_p}
         self._limit, self._context = max_new_tokens, context_tokens
@@ -178,8 +187,8 @@ class HttpBackend:
                 attempt += 1
                 if attempt >= self._attempts:
                     raise self._error(f"{failure} (after {attempt} attempts)") from None
-                wait = failure.wait_s
-                await self._clock.sleep(backoff(attempt - 1, seed) if wait is None else wait)
+                # a wait of 0 is none: the server's clock may be behind this one's
+                await self._clock.sleep(failure.wait_s or backoff(attempt - 1, seed))
         usage = self._usage(turn, estimate, self._clock.now() - began, attempt)
         self._tokens.correct(usage.prompt_tokens + usage.completion_tokens - estimate)
         return Reply(turn.text, turn.calls, usage, turn.stop)
@@ -189,8 +198,8 @@ class HttpBackend:
         await self._tokens.take(estimate)
         try:
             async with self._slots, asyncio.timeout(self._timeout_s):
-                raw = await self._client.chat.completions.with_raw_response.create(**body)
-            return read_turn(json.loads(self._redacted(raw.text)), with_tools)
+                text = await self._fetched(body)
+            return read_turn(json.loads(self._redacted(text)), with_tools)
         except (TimeoutError, openai.APITimeoutError):
             raise _AgainError(f"it did not answer within {self._timeout_s:g} s") from None
         except openai.APIConnectionError as error:
@@ -204,6 +213,24 @@ class HttpBackend:
             raise _AgainError("its answer is not JSON; does the base URL end in /v1?") from None
         except openai.OpenAIError as error:
             raise self._error(self._brief(error)) from None
+
+    async def _fetched(self, body: Mapping[str, Any]) -> str:
+        """Return an answer's text, read piece by piece: one may never end."""
+        answer = bytearray()
+        async with self._client.chat.completions.with_streaming_response.create(**body) as response:
+            parts = response.iter_bytes()
+            while part := await self._part(parts):
+                answer += part
+                if len(answer) > _LONGEST_ANSWER:
+                    raise UnreadableError(f"its answer is longer than {_LONGEST_ANSWER >> 20} MiB")
+        return answer.decode("utf-8-sig", "replace")
+
+    async def _part(self, parts: AsyncIterator[bytes]) -> bytes:
+        """Return the next bytes of an answer, empty at its end."""
+        try:
+            return await anext(parts, b"")
+        except Exception as error:  # of the library below the client, which wraps those before
+            raise _AgainError(f"the connection failed: {self._brief(error)}") from None
 
     def _refused(self, error: openai.APIStatusError, body: Mapping[str, Any]) -> Exception:
         """Tell what to do about an error status: change the request, try again, or give up."""
@@ -265,7 +292,12 @@ class HttpBackend:
         return lines[0][:300].rstrip(".") if lines else type(error).__name__
 
     def _redacted(self, text: str) -> str:
-        return text.replace(self._key, "***") if len(self._key) >= _SHORTEST_SECRET else text
+        return self._secret.sub("***", text) if self._secret else text
+
+
+def _spellings(key: str) -> re.Pattern[str]:
+    """Match a key as it stands, and as JSON may escape it, within JSON as well."""
+    return re.compile("".join(rf"\\*(?:{re.escape(c)}|u(?i:{ord(c):04x}))" for c in key))
 
 
 class _AgainError(Exception):

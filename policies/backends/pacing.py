@@ -7,6 +7,7 @@ import email.utils
 import math
 import time
 from collections.abc import Mapping
+from datetime import UTC
 
 import numpy as np
 
@@ -81,6 +82,7 @@ def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:
 
 def _until(text: str, clock: Clock) -> float:
     try:
-        return email.utils.parsedate_to_datetime(text).timestamp() - clock.date()
+        date = email.utils.parsedate_to_datetime(text)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - clock.date()
     except (ValueError, OverflowError):
         return math.nan

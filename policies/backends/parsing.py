@@ -13,23 +13,30 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from ecgscroll.environment.actions import unique
+from ecgscroll.errors import BadCallError
 from policies.backends.base import ToolCall
 
-# Bounds on hostile text: candidates tried, and characters of one broken call that are kept.
+# Bounds on hostile text: candidates tried, characters of one broken call that are kept, how deep
+# calls are looked for in JSON, and how deep arguments may be nested: the action takes flat ones.
 CANDIDATES = 64
 KEPT = 2000
+_WRAPPINGS = 8
+_DEEPEST = 50
+_TOO_DEEP = "(nested too deeply)"
 
 _TAGGED = re.compile(r"<tool_call>(.*?)(</tool_call>|\Z)", re.DOTALL)
 _THOUGHT = re.compile(r"<think>.*?(</think>|\Z)|\A(?:(?!<think>).)*?</think>", re.DOTALL)
 _BARE = re.compile(
-    r'\[?\s*\{\s*"(?:name|arguments|parameters|function|tool_calls|type|id|action)"\s*:'
+    r"(?:\[\s{0,200})?\{\s{0,200}"
+    r'"(?:name|arguments|parameters|function|tool_calls|type|id|action)"\s{0,200}:'
 )
 _NAME = re.compile(r'"name"\s*:\s*"([^"\\\n]{1,80})"')
 _ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*(.*)', re.DOTALL)
 # What nobody says: fences left empty by a call, and the control tokens of chat templates, which
 # must not come back into a prompt as if they were one.
 _NOISE = re.compile(r"```(?:json)?\s*```|<\|[a-zA-Z0-9_]{1,40}\|>|\[TOOL_CALLS\]")
-_decoder = json.JSONDecoder()
+_decoder = json.JSONDecoder(object_pairs_hook=unique)
 
 
 def parse_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
@@ -81,7 +88,9 @@ def arguments_text(value: Any) -> str:
     """Return a call's arguments as JSON text, whatever the model or server made of them."""
     if value is None or value == "":
         return "{}"
-    return value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value) if _depth_within(value, _DEEPEST) else _TOO_DEEP
 
 
 def _without_thoughts(text: str) -> str:
@@ -113,20 +122,29 @@ def _decode(text: str, start: int) -> tuple[Any, int]:
     """Decode the JSON value at ``start``; its end is 0 where there is none."""
     try:
         return _decoder.raw_decode(text, start)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, BadCallError):
         return None, 0
 
 
-def _calls_of(value: Any) -> list[ToolCall]:
+def _depth_within(value: Any, most: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, dict | list):
+        return True
+    return most > 0 and all(_depth_within(one, most - 1) for one in inner)
+
+
+def _calls_of(value: Any, most: int = _WRAPPINGS) -> list[ToolCall]:
     """Calls in a decoded value: one object, OpenAI's wrapping of one, or a list of either."""
+    if not most:
+        return []
     if isinstance(value, list):
-        return [call for item in value[:CANDIDATES] for call in _calls_of(item)]
+        return [call for item in value[:CANDIDATES] for call in _calls_of(item, most - 1)]
     if not isinstance(value, dict):
         return []
     if isinstance(value.get("tool_calls"), list):
-        return _calls_of(value["tool_calls"])
+        return _calls_of(value["tool_calls"], most - 1)
     if isinstance(value.get("function"), dict):
-        return _calls_of(value["function"])
+        return _calls_of(value["function"], most - 1)
     name = value.get("name")
     if not isinstance(name, str) or not ({"arguments", "parameters"} & value.keys()):
         return []

@@ -125,7 +125,23 @@ def _lines(script: str | Sequence[Line]) -> Sequence[Line]:
             raise ConfigError(f"The script cannot be read: {error}.") from None
     if not isinstance(script, Sequence) or isinstance(script, str) or not script:
         raise ConfigError("A script is a list of replies: texts, or calls with name and arguments.")
+    for line in script:
+        if not _is_line(line):
+            shown = f"{line!r:.60}"
+            raise ConfigError(f"{shown} is no reply: that is a text, or calls with a name each.")
     return script
+
+
+def _is_line(line: Any) -> bool:
+    if isinstance(line, Reply | str):
+        return True
+    calls = [line] if isinstance(line, Mapping) else line
+    listed = isinstance(calls, Sequence) and all(isinstance(call, Mapping) for call in calls)
+    try:
+        json.dumps(calls)
+    except (TypeError, ValueError, RecursionError):  # a date, as YAML reads one
+        return False
+    return listed
 
 
 def _reply(line: Line) -> Reply:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from ecgscroll.errors import ConfigError
@@ -111,3 +113,13 @@ def test_a_module_that_exits_is_reported(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ConfigError, match="SystemExit"):
         policy_class("leaving_policy:Idle")
+
+
+def test_a_class_that_is_cancelled_while_it_is_made_is_a_sentence():
+    with pytest.raises(ConfigError, match="CancelledError"):
+        load_policy(f"{HERE}:Cancelled")
+
+
+class Cancelled(Idle):
+    def __init__(self) -> None:
+        raise asyncio.CancelledError

@@ -65,3 +65,16 @@ def annotations_of(data, folder):
         for file in (data / "mitdb").glob(f"*.{suffix}"):
             shutil.copy(file, folder / "mitdb")
     return folder
+
+
+class Seeded:
+    """Skims as far as its sampling seed says, then finishes."""
+
+    name = "seeded"
+
+    def reset(self, info):
+        far = 10 + info["sampling_seed"] % 100
+        self.calls = iter([{"name": "skim", "arguments": {"duration": far}}, {"name": "finish"}])
+
+    def act(self, obs, info):
+        return next(self.calls)

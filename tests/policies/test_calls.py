@@ -104,7 +104,7 @@ def test_invalid_indices_are_named_and_valid_ones_kept():
     arguments = {"indices": [1, 7, -1, "2", True, 2.0, None, float("nan"), 10**400]}
     flags = read_flags({"name": "flag_chunks", "arguments": arguments}, 3)
     assert flags.valid == [1, 2]
-    assert flags.problem.startswith("There are no chunks 7, -1, 2, True, None, nan, 1000")
+    assert flags.problem.startswith("There are no chunks 7, -1, '2', a boolean, null, nan, 1000")
 
 
 ATOMS = (
@@ -168,3 +168,25 @@ def refusal(action):
     except BadCallError as error:
         return str(error)
     return ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ('{"duration": 5, "duration": 600}', "'duration' twice"),
+        ('{"duration": NaN}', "NaN"),
+        ('{"duration": ' + "9" * 5000 + "}", "a number is too long"),
+        ('{"duration": ' + "[" * 5_000 + "]" * 5_000 + "}", "nested too deeply"),
+    ],
+)
+def test_arguments_are_read_as_strictly_as_by_the_environment(arguments, reason):
+    with pytest.raises(BadCallError, match=reason):
+        parse_action(called(("skim", arguments)).action)
+
+
+@pytest.mark.parametrize("said_by", ['"\\ud800\\u001b[31m"', "[[]]", '{"a": "\\u0000"}', "1e400"])
+def test_wrong_indices_come_back_as_text_that_any_server_takes(said_by):
+    reply = Reply("", (ToolCall("flag_chunks", f'{{"indices": [{said_by}]}}'),))
+    problem = read_flags(take_call(reply, [FLAG_CHUNKS]).action, 3).problem
+    assert problem.isprintable()
+    assert problem.startswith("There are no chunks ")

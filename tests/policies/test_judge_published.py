@@ -12,7 +12,7 @@ from policies_fakes import annotations_of
 
 from ecgscroll.evaluation.config import RunConfig, data_digest
 from ecgscroll.evaluation.folder import RunFolder
-from ecgscroll.evaluation.outcome import read_outcomes
+from ecgscroll.evaluation.reading import read_outcomes
 from ecgscroll.evaluation.run import evaluate
 from ecgscroll.evaluation.selection import select
 from ecgscroll.scoring.verifiers import verify

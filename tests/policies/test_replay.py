@@ -19,11 +19,12 @@ from policies.replay import Replay, Script
 VARYING = {"policy", "usage"}
 
 
-def run(data, out, policy, **options):
+def run(data, out, policy, rollouts=1, **options):
     chosen = select(data, chosen_set="supplementary")[0]
     config = RunConfig(
         policy=policy,
         options=options,
+        rollouts=rollouts,
         dx="reference",
         instances=tuple(one.id for one in chosen),
         data=data_digest({one.id: one.truth.digest() for one in chosen}),
@@ -89,3 +90,12 @@ def test_what_is_no_list_of_calls_is_a_sentence(calls):
 def test_the_fingerprint_follows_the_calls():
     one, two = (Script.fingerprint(calls)["calls"] for calls in (["skim 5"], ["skim 6"]))
     assert one != two
+
+
+def test_each_rollout_replays_its_own_transcript(synth_data, tmp_path):
+    first = run(synth_data, tmp_path / "a", "policies_fakes:Seeded", rollouts=3)
+    again = run(
+        synth_data, tmp_path / "b", "policies.replay:Replay", rollouts=3, run=str(tmp_path / "a")
+    )
+    assert again == first
+    assert len({row["cursor_s"] for row in first[:3]}) > 1

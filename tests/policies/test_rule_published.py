@@ -9,7 +9,7 @@ from policies_fakes import annotations_of
 
 from ecgscroll.evaluation.config import RunConfig, data_digest
 from ecgscroll.evaluation.folder import RunFolder
-from ecgscroll.evaluation.outcome import read_outcomes
+from ecgscroll.evaluation.reading import read_outcomes
 from ecgscroll.evaluation.run import Execution, evaluate
 from ecgscroll.evaluation.selection import select
 from ecgscroll.scoring.verifiers import verify

@@ -261,3 +261,11 @@ class Miscounting(Idle):
 
     def usage(self):
         return {"requests": float("nan")} if self.said == "nan" else self.said
+
+
+class Secretive(Idle):
+    """Raises where its account is looked for."""
+
+    @property
+    def usage(self):
+        raise RuntimeError("nothing is told")

@@ -11,8 +11,9 @@ from ecgscroll.cli.main import app
 from ecgscroll.evaluation import leaderboard as module
 from ecgscroll.evaluation.leaderboard import leaderboard, reasons
 from ecgscroll.evaluation.leaderboard_table import leaderboard_grids
-from ecgscroll.evaluation.loading import load_runs, truth_digest
+from ecgscroll.evaluation.loading import load_runs
 from ecgscroll.evaluation.published import published_rows
+from ecgscroll.evaluation.reading import truth_digest
 from ecgscroll.tasks import CORE_TASKS
 
 TASK = "af_burden"

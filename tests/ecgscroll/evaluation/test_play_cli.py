@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ecgscroll.cli.main import app
+from ecgscroll.cli.play import Human
 from ecgscroll.evaluation.config import RunConfig, data_digest
 from ecgscroll.evaluation.folder import RunFolder, read_rows
 from ecgscroll.evaluation.run import evaluate
@@ -73,3 +74,11 @@ def test_an_episode_that_is_kept_is_a_run_and_replays(sit_down, tmp_path, record
 
 def test_an_unknown_instance_is_an_error(sit_down):
     assert sit_down(instance="rare_event/made/none").exit_code != 0
+
+
+def test_a_closed_input_finishes(monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    human = Human()
+    human.reset({"instance": INSTANCE, "task": "rare_event", "tools": []})
+    obs, info = {"cursor": 0.0, "total": 1.0}, {"result": {}}
+    assert human.act(obs, info) == {"name": "finish", "arguments": {}}

@@ -64,3 +64,8 @@ def test_a_runs_own_results_are_not_overwritten(finished):
 def test_a_wrong_parameter_is_refused(finished, tmp_path):
     with pytest.raises(ConfigError, match="IoU"):
         rescore(finished, tmp_path / "again", iou=2.0)
+
+
+def test_a_tolerance_that_json_cannot_carry_is_refused(finished, tmp_path):
+    with pytest.raises(ConfigError, match="tolerance_s"):
+        rescore(finished, tmp_path / "again", tolerance_s=float("inf"))

@@ -166,3 +166,11 @@ def test_options_are_read_as_yaml():
 def test_an_option_that_cannot_be_read_is_refused(pair):
     with pytest.raises(ConfigError):
         parse_options(["a=1", pair])
+
+
+def test_folders_may_be_named_as_markup(basic, tmp_path):
+    out = tmp_path / "[red]" / "[/x]"
+    for arguments in ((*basic, "--out", out), ("rescore", out)):
+        done = call(*arguments)
+        assert done.exit_code == 0, done.output
+        assert str(out) in done.stderr.replace("\n", "")

@@ -174,3 +174,23 @@ def test_seconds_of_ecg_are_added_up_with_repeats(tmp_path, carry, chosen):
         ]
         read = sum(result["t1"] - result["t0"] for result in measured if "error" not in result)
         assert row["read_s"] == pytest.approx(read, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "limit", [{"seconds": float("inf")}, {"cost": float("nan")}, {"steps": -1}]
+)
+def test_a_limit_is_a_finite_number(limit):
+    with pytest.raises(ConfigError, match="finite number"):
+        Limits(**limit)
+
+
+def test_a_limit_of_a_run_is_one_too():
+    with pytest.raises(ConfigError, match="finite number"):
+        RunLimits(cost=float("inf"))
+
+
+def test_an_account_that_raises_ends_its_episode_alone(tmp_path, carry, chosen):
+    summary = carry(tmp_path, policy=f"{FAKES}:Secretive", instances=chosen[:2])
+    rows = read_rows(tmp_path / "results.jsonl")
+    assert summary["episodes"] == 2
+    assert {row["error"] for row in rows} == {"RuntimeError at step 1: nothing is told"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import threading
@@ -289,6 +290,7 @@ def test_the_wait_grows_and_is_the_same_for_a_seed() -> None:
         ({"retry-after-ms": "250"}, 0.25),
         ({"retry-after": "-5"}, 0),
         ({"retry-after": "Thu, 01 Jan 1970 00:17:00 GMT"}, 20),
+        ({"retry-after": "Thu, 01 Jan 1970 00:17:00 -0000"}, 20),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "1e999"}, None),
@@ -315,6 +317,59 @@ def test_the_key_is_nowhere_but_in_the_header(
     assert [text for text in written if KEY in text] == []
 
 
+def test_a_key_that_a_server_spells_otherwise_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-ab/cd+0123"
+    monkeypatch.setenv("ECGSCROLL_API_KEY", key)
+    escaped = "".join(f"\\u{ord(letter):04X}" for letter in key)
+    for spelt in (key.replace("/", r"\/"), escaped):
+        inner = fake.call("skim", f'{{"k": "{spelt}"}}')
+        told = json.dumps({"error": {"message": "M"}}).replace("M", f"no {spelt}")
+        said = fake.completion({"content": "M"}).replace('"M"', f'"{spelt}"')
+        assert ask(lambda handler, said=said: handler.send(200, said))[0].text == "***"
+        assert ask(fake.calls(inner))[0].calls[0].arguments == '{"k": "***"}'
+        with pytest.raises(ModelError, match=r"no \*\*\*"):
+            ask(lambda handler, told=told: handler.send(200, told), attempts=1)
+
+
+def endless(handler: fake.Handler) -> None:
+    handler.send_response(200)
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    while not handler.server.released.is_set():
+        handler.wfile.write(b"%x\r\n%s\r\n" % (1 << 20, b" " * (1 << 20)))
+
+
+def bomb(handler: fake.Handler) -> None:
+    data = gzip.compress(b" " * (100 << 20), 1)
+    handler.send_response(200)
+    handler.send_header("Content-Encoding", "gzip")
+    handler.send_header("Content-Length", str(len(data)))
+    handler.end_headers()
+    handler.wfile.write(data)
+
+
+@pytest.mark.parametrize("answer", [endless, bomb])
+def test_an_answer_that_does_not_end_is_not_kept(answer: fake.Answer) -> None:
+    with pytest.raises(ModelError, match="longer than 8 MiB"):
+        ask(answer, attempts=1)
+
+
+def test_what_is_no_gzip_is_one_sentence() -> None:
+    with pytest.raises(ModelError, match="the connection failed"):
+        ask(lambda handler: handler.send(200, "abc", Content_Encoding="gzip"), attempts=1)
+
+
+def test_a_byte_order_mark_does_no_harm() -> None:
+    text = "\ufeff" + fake.completion({"content": "hi"})
+    assert ask(lambda handler: handler.send(200, text))[0].text == "hi"
+
+
+@pytest.mark.parametrize("wait", ["0", "-3", "Thu, 01 Jan 1970 00:00:10 GMT"])
+def test_a_wait_of_nothing_does_not_use_up_the_attempts(wait: str) -> None:
+    _, _, slept = ask(fake.status(429, Retry_After=wait), fake.says("hi"))
+    assert slept == [backoff(0, 0)]
+
+
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
@@ -335,7 +390,20 @@ def test_a_wrong_environment_is_told_without_its_value(
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("option", [{"tools": "maybe"}, {"attempts": 0}, {"timeout_s": 0}])
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"tools": "maybe"},
+        {"attempts": 0},
+        {"timeout_s": 0},
+        {"timeout_s": float("nan")},
+        {"requests_per_minute": 0},
+        {"tokens_per_minute": -1},
+        {"longest_wait_s": -1},
+        {"prompt_price": -1},
+        {"completion_price": float("inf")},
+    ],
+)
 def test_wrong_options(option: dict[str, Any]) -> None:
     with pytest.raises(EcgScrollError):
         HttpBackend("m", base_url="http://127.0.0.1:9/v1", **option)

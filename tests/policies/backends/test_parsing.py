@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -99,3 +101,41 @@ def test_no_text_raises(text: str) -> None:
 )
 def test_a_hundred_thousand_hostile_characters_are_few_calls(text: str) -> None:
     assert len(parse_calls(text)[1]) <= CANDIDATES
+
+
+@pytest.mark.parametrize("blank", ["[", "```json", '{"name"', "x"])
+def test_blanks_take_time_in_proportion(
+    blank: str, growth: Callable[[Callable[[], object], Callable[[], object]], float]
+) -> None:
+    small, large = (blank + " " * size for size in (5_000, 50_000))
+    assert growth(lambda: parse_calls(small), lambda: parse_calls(large)) < 40
+
+
+def test_a_call_is_found_behind_any_number_of_blanks() -> None:
+    assert parse_calls("Look:" + " " * 500 + JSON)[1] == (SKIM,)
+
+
+@pytest.mark.parametrize("depth", [9, 100, 480, 990, 10_000])
+def test_no_depth_of_nesting_raises(depth: int) -> None:
+    opened, closed = '{"function":' * depth, "}" * depth
+    for text in (
+        f"{opened}{JSON}{closed}",
+        '{"tool_calls":[' * depth + JSON + "]}" * depth,
+        f'{{"name": "skim", "arguments": {"[" * depth}{"]" * depth}}}',
+    ):
+        parse_calls(text)
+        first_call_end(text)
+
+
+def test_arguments_nested_too_deeply_are_still_a_call() -> None:
+    text = f'{{"name": "skim", "arguments": {{"a": {"[" * 100}{"]" * 100}}}}}'
+    ((call,),) = (parse_calls(text)[1],)
+    assert call == ToolCall("skim", "(nested too deeply)")
+
+
+def test_a_key_that_comes_twice_is_not_chosen_from() -> None:
+    twice = '{"name": "skim", "arguments": {"duration": 5, "duration": 600}}'
+    assert parse_calls(twice)[1] == ()
+    ((call,),) = (parse_calls(f"<tool_call>{twice}</tool_call>")[1],)
+    assert call.name == "skim"
+    assert call.arguments.count("duration") == 2

@@ -64,3 +64,12 @@ def test_the_oracle_refuses_what_it_cannot_read():
         flagged("0: 0-30 s hr_bpm=70")
     with pytest.raises(ConfigError, match="policy judge"):
         flagged(BATCH, tools=())
+
+
+@pytest.mark.parametrize(
+    "line", ["5", "null", "[hello]", "{name: skim, arguments: {duration: 2020-01-01}}"]
+)
+def test_what_is_no_reply_is_told_before_anything_is_asked(line, tmp_path):
+    (tmp_path / "script.yaml").write_text(f"- hello\n- {line}\n")
+    with pytest.raises(ConfigError, match="is no reply"):
+        Script(str(tmp_path / "script.yaml"))
