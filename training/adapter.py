@@ -32,7 +32,7 @@ from ecgscroll.tools.registry import Dx, check_dx
 from ecgscroll.tools.schemas import Schema, tool_schemas
 from policies.prompts import planning_prompt
 from policies.text import without_ledger
-from training.rewards import Outcome, VerifierReward
+from training.rewards import Outcome, VerifierReward, Watch
 
 OVER = result_json({"error": "The episode is over; nothing is left to do: answer without a call."})
 
@@ -218,6 +218,8 @@ class Adapter:
         Seed of every environment.
     owns_reward
         Whether the environments carry the reward (``get_reward``) in place of ``reward_funcs``.
+    watch
+        Is shown every batch of rollouts.
     parameters
         Further ones of `Desk`.
 
@@ -238,6 +240,7 @@ class Adapter:
         reward: RewardConfig | None = None,
         seed: int = 0,
         owns_reward: bool = False,
+        watch: Watch | None = None,
         **parameters: Any,
     ) -> None:
         if not instances or not dx:
@@ -250,7 +253,7 @@ class Adapter:
             for one in self._tiers
         }
         self.reward_funcs: list[Callable[..., list[float | None]]] = (
-            [] if owns_reward else [VerifierReward()]
+            [] if owns_reward else [VerifierReward(watch)]
         )
 
     @property

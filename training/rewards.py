@@ -56,15 +56,30 @@ class Outcome:
         return None if math.isnan(self.score) else math.fsum(self.terms.values())
 
 
+# Is shown a batch: completions, their outcomes, and the step.
+Watch = Callable[[Sequence[Any], Sequence[Outcome], int], None]
+
+
 class VerifierReward:
-    """The sum of the terms as TRL's reward function; every term is logged by its name."""
+    """The sum of the terms as TRL's reward function; every term is logged by its name.
+
+    Parameters
+    ----------
+    watch
+        Is shown every batch of rollouts.
+    """
 
     __name__ = "verifier"
+
+    def __init__(self, watch: Watch | None = None) -> None:
+        self._watch = watch
 
     def __call__(
         self,
         *,
         environments: Sequence[Any],
+        completions: Sequence[Any] = (),
+        trainer_state: Any = None,
         log_metric: Callable[[str, float], None] | None = None,
         log_extra: Callable[[str, list[Any]], None] | None = None,
         **_given: Any,
@@ -75,6 +90,8 @@ class VerifierReward:
         ----------
         environments
             The rollouts' environments, in the order of the completions.
+        completions, trainer_state
+            What `watch` is shown: the messages of each rollout, and the trainer's state.
         log_metric, log_extra
             TRL's: a scalar by name, and a column of the logged completions.
         """
@@ -86,6 +103,8 @@ class VerifierReward:
             log_extra("instance", [one.instance for one in outcomes])
             log_extra("score", [one.score for one in outcomes])
             log_extra("writes", [one.counts["writes"] for one in outcomes])
+        if self._watch is not None and completions:
+            self._watch(completions, outcomes, int(getattr(trainer_state, "global_step", 0)))
         return [one.reward for one in outcomes]
 
 

@@ -1,0 +1,253 @@
+"""A policy's episodes as conversations, and these as samples with a loss on the agent's turns.
+
+A conversation is what the Planning agent would have been shown, had it made the same calls: system
+prompt, first observation, then call and observation in turn, the ledger's lines left out. A sample
+is a stretch of one: system prompt, the line that says how many turns are not shown, and as many
+turns as the agent's window has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trl.chat_template_utils import get_training_chat_template
+
+from ecgscroll.catalogue.instances import Instance
+from ecgscroll.environment.env import make
+from ecgscroll.errors import ConfigError
+from ecgscroll.policy import Policy
+from ecgscroll.tools.registry import Dx
+from ecgscroll.tools.schemas import tool_schemas
+from policies.asking import message_tokens
+from policies.backends.base import Message, Reply, ToolCall
+from policies.calls import Taken
+from policies.context import Turn, recorded
+from policies.prompts import phrase, planning_prompt
+from policies.text import without_ledger
+
+IGNORED = -100
+DONE = "Done."
+"""What closes a conversation: GRPO has no other sign that an episode is over."""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """An episode as a model would have lived it.
+
+    Parameters
+    ----------
+    instance
+        Its id.
+    dx
+        Tier of diagnostic tools.
+    system
+        The system prompt.
+    turns
+        The agent's call and the observation that followed, as messages; the first has no call.
+    score
+        What the verifier gave it; None without a truth.
+    """
+
+    instance: str
+    dx: Dx
+    system: str
+    turns: tuple[tuple[Message, ...], ...]
+    score: float | None
+
+    def texts(self) -> Iterator[str]:
+        """Yield what was read and said, for a tokenizer."""
+        for message in (one for turn in self.turns for one in turn):
+            for call in message.get("tool_calls", ()):
+                function = call["function"]
+                said = {"name": function["name"], "arguments": json.loads(function["arguments"])}
+                yield f"\n{json.dumps(said)}\n"
+            if message["content"]:
+                yield message["content"]
+
+
+def demonstrate(
+    policy: Policy, instance: str | Instance, dx: Dx, data: Path | None, seed: int = 0
+) -> Conversation:
+    """Let a policy play an episode, and return it as a conversation.
+
+    Raises
+    ------
+    EcgScrollError
+        What the environment or the policy raises.
+    """
+    env = make(instance, data=data, dx=dx)
+    obs, info = env.reset(seed=seed)
+    policy.reset({**info, "sampling_seed": seed})
+    turns = [tuple(Turn().observed(without_ledger(obs["text"])))]
+    while not env.ended:
+        action = policy.act(obs, info)
+        obs, _, _, _, info = env.step(action)
+        turns.append(tuple(_turn(action, len(turns)).observed(without_ledger(obs["text"]))))
+    value = info["score"].value
+    return Conversation(
+        env.instance.id,
+        dx,
+        planning_prompt(env.task.name, dx),
+        tuple(turns),
+        None if value != value else value,
+    )
+
+
+def _turn(action: Mapping[str, Any], number: int) -> Turn:
+    """Return a call as a model's turn, in the form in which it is shown again."""
+    call = {"name": str(action["name"]), "arguments": dict(action.get("arguments") or {})}
+    said = Reply("", (ToolCall(call["name"], json.dumps(call["arguments"])),))
+    return recorded(said, Taken(call, 0), number)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Turns ``first`` to ``last`` (exclusive) of a conversation; learnt from ``learnt`` on."""
+
+    first: int
+    learnt: int
+    last: int
+
+
+def stretches(lengths: Sequence[int], turns: int, room: int, overlap: int) -> list[Stretch]:
+    """Divide a conversation so that every call is learnt once, with what came before in view.
+
+    Parameters
+    ----------
+    lengths
+        Tokens of each turn.
+    turns
+        Most earlier turns that an agent sees.
+    room
+        Most tokens of a stretch; a turn that is longer makes one of its own.
+    overlap
+        Turns repeated from the stretch before.
+
+    Examples
+    --------
+    >>> stretches([10] * 6, turns=3, room=100, overlap=1)
+    [Stretch(first=0, learnt=0, last=4), Stretch(first=3, learnt=4, last=6)]
+    """
+    found: list[Stretch] = []
+    learnt = 0
+    while learnt < len(lengths):
+        first = max(0, learnt - min(overlap, max(turns, 1)))
+        while first < learnt - 1 and sum(lengths[first : learnt + 1]) > room:
+            first += 1
+        last, used = first, 0
+        while last < len(lengths) and last - first <= turns:
+            used += lengths[last]
+            if used > room and last > learnt:
+                break
+            last += 1
+        last = max(last, learnt + 1)
+        found.append(Stretch(first, learnt, last))
+        learnt = last
+    return found
+
+
+class Sampler:
+    """Turns conversations into tokens and labels.
+
+    Parameters
+    ----------
+    tokenizer
+        Of the model that learns.
+    turns
+        Most earlier turns that the agent sees.
+    max_length
+        Most tokens of a sample.
+    overlap
+        Turns repeated from the sample before.
+    template
+        Further variables of the chat template.
+
+    Raises
+    ------
+    ConfigError
+        If TRL does not know the tokenizer's chat template, so that an agent's turns could not be
+        told from the rest.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        turns: int,
+        max_length: int,
+        overlap: int,
+        template: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._tokenizer, self._template = tokenizer, dict(template or {})
+        self._turns, self._max_length, self._overlap = turns, max_length, overlap
+        try:
+            self._marked = get_training_chat_template(tokenizer) or tokenizer.chat_template
+        except ValueError:
+            raise ConfigError(
+                "TRL does not know the model's chat template: set model.chat_template, such as "
+                "qwen2_5 for tokenizers with <|im_start|>."
+            ) from None
+
+    def samples(self, conversation: Conversation) -> Iterator[dict[str, list[int]]]:
+        """Yield ``input_ids`` and ``labels``, -100 where nothing is to be learnt."""
+        lengths = [self._length(turn) for turn in conversation.turns]
+        room = self._max_length - len(self._encoded(conversation, ())["input_ids"])
+        for one in stretches(lengths, self._turns, room, self._overlap):
+            encoded = self._encoded(conversation, self._messages(conversation, one))
+            ids, mask = encoded["input_ids"], encoded["assistant_masks"]
+            read = max(0, one.learnt - max(one.first, 1))  # the first turn has no call
+            kept = _without_first(mask, read)
+            labels = [token if own else IGNORED for token, own in zip(ids, kept, strict=True)]
+            if any(own for own in kept[: self._max_length]):
+                cut = slice(self._max_length)
+                yield {"input_ids": ids[cut], "labels": labels[cut]}
+
+    def _messages(self, conversation: Conversation, one: Stretch) -> list[Message]:
+        turns = conversation.turns
+        messages = [message for turn in turns[one.first : one.last] for message in turn]
+        if one.first:
+            messages.insert(0, {"role": "user", "content": phrase("left_out", n=one.first)})
+        if one.last == len(turns):
+            messages.append({"role": "assistant", "content": DONE})
+        return messages
+
+    def _encoded(self, conversation: Conversation, messages: Sequence[Message]) -> Any:
+        system = {"role": "system", "content": conversation.system}
+        return self._tokenizer.apply_chat_template(
+            [system, *map(decoded_calls, messages)],
+            tools=tool_schemas(conversation.dx),
+            chat_template=self._marked,
+            tokenize=True,
+            return_dict=True,
+            return_assistant_tokens_mask=True,
+            **self._template,
+        )
+
+    def _length(self, turn: Sequence[Message]) -> int:
+        return sum(message_tokens(message, self._count) for message in turn)
+
+    def _count(self, text: str) -> int:
+        return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def decoded_calls(message: Message) -> dict[str, Any]:
+    """Return a message whose calls carry their arguments as objects, as chat templates expect."""
+    calls = [
+        {**call, "function": {**call["function"], "arguments": json.loads(arguments)}}
+        for call in message.get("tool_calls", ())
+        for arguments in (call["function"]["arguments"],)
+    ]
+    return {**message, "tool_calls": calls} if calls else dict(message)
+
+
+def _without_first(mask: Sequence[int], turns: int) -> list[int]:
+    """Clear the first so many runs of ones of a mask: one run is one of the agent's turns."""
+    kept, run, before = list(mask), 0, 0
+    for at, own in enumerate(mask):
+        run += own and not before
+        kept[at] = int(own and run > turns)
+        before = own
+    return kept

@@ -1,0 +1,93 @@
+"""``python -m training.grpo CONFIG``: GRPO with the verifier as the reward, through TRL."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from trl import GRPOConfig, GRPOTrainer
+
+from training.adapter import Adapter, tier_of
+from training.callbacks import EqualRewards, Samples
+from training.checkpoints import training_record
+from training.config import GRPORun, trainer_arguments
+from training.data import divide
+from training.session import Session
+from training.setup import begin, command, is_main, open_model, open_tokenizer
+
+OURS: dict[str, Any] = {
+    "learning_rate": 1e-5,
+    "num_generations": 8,
+    "per_device_train_batch_size": 8,
+    "max_completion_length": 4096,
+    "gradient_checkpointing": False,
+    "logging_steps": 1,
+    "save_steps": 50,
+    "save_total_limit": 2,
+    "dataloader_pin_memory": False,
+    "disable_tqdm": True,
+    "report_to": ["tensorboard"],
+}
+
+
+class PlanningGRPO(GRPOTrainer):  # type: ignore[misc]
+    """TRL's trainer, which tells a model of its tools as the Planning agent does.
+
+    TRL describes tools from the methods' docstrings, in another order and other words than
+    `ecgscroll.tool_schemas`. What is trained must read what is evaluated reads, so the schemas
+    themselves are put in their place; the calls still go to the methods.
+    """
+
+    def __init__(self, *args: Any, schemas: dict[str, list[Any]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._env_tools = schemas
+
+
+def make_trainer(run: GRPORun, adapter: Adapter, arguments: Any) -> PlanningGRPO:
+    """Return the trainer of a run."""
+    return PlanningGRPO(
+        model=open_model(run.model),
+        args=arguments,
+        train_dataset=adapter.train_dataset,
+        processing_class=open_tokenizer(run.model),
+        environment_factory=adapter.environment_factory,
+        reward_funcs=adapter.reward_funcs,
+        schemas=adapter.schemas,
+    )
+
+
+def train(run: GRPORun) -> dict[str, float]:
+    """Train, or go on with a run that was stopped; return the last metrics."""
+    begin(run)
+    arguments = trainer_arguments(run, GRPOConfig, **_ours(run))
+    parts = divide(run.data, run.seed)
+    watch = Samples(run.output / "samples", run.samples_every if is_main() else 0)
+    adapter = Adapter(
+        parts.train,
+        data=parts.folder,
+        dx=[tier_of(tier) for tier in run.data.dx],
+        reward=run.weights(),
+        seed=run.seed,
+        watch=watch,
+        budget=run.budget,
+        rewind=run.rewind,
+    )
+    trainer = make_trainer(run, adapter, arguments)
+    trainer.add_callback(EqualRewards())
+    session = Session(run, trainer, parts)
+    return session.train(
+        lambda more: training_record(
+            run, "grpo", parts.digests(), reward=run.weights().to_dict(), **more
+        )
+    )
+
+
+def _ours(run: GRPORun) -> dict[str, Any]:
+    return OURS | {
+        "generation_kwargs": {"max_new_tokens": run.agent.max_new_tokens},
+        "chat_template_kwargs": run.agent.template or None,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(command(GRPORun, train, sys.argv[1:]))
