@@ -12,6 +12,7 @@ from training.callbacks import EqualRewards, Samples
 from training.checkpoints import training_record
 from training.config import GRPORun, trainer_arguments
 from training.data import divide
+from training.order import OrderedByEpoch
 from training.session import Session
 from training.setup import begin, command, is_main, open_model, open_tokenizer
 
@@ -30,7 +31,7 @@ OURS: dict[str, Any] = {
 }
 
 
-class PlanningGRPO(GRPOTrainer):  # type: ignore[misc]
+class PlanningGRPO(OrderedByEpoch, GRPOTrainer):  # type: ignore[misc]
     """TRL's trainer, which tells a model of its tools as the Planning agent does.
 
     TRL describes tools from the methods' docstrings, in another order and other words than

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+from transformers import PrinterCallback
 
 from ecgscroll.evaluation.run import Execution
 from policies.backends import close_backends
@@ -47,6 +49,8 @@ class Session:
             about.at_start and bool(self._instances),
         )
         self._held_out.log = trainer.log
+        if sys.stderr.isatty():
+            trainer.remove_callback(PrinterCallback)  # the bar shows the figures
         trainer.add_callback(RichProgress())
         trainer.add_callback(self._held_out)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import datasets
 import torch
 import transformers
 from peft import LoraConfig, PeftModel, get_peft_model
@@ -51,6 +52,8 @@ def begin(run: Run) -> None:
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # environment_factory is what we test
     os.environ.setdefault("TENSORBOARD_LOGGING_DIR", str(run.output / "tensorboard"))
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"transformers\.|trl\.")
+    datasets.disable_progress_bars()
+    transformers.logging.disable_progress_bar()
     if run.threads is not None:
         torch.set_num_threads(run.threads)
     path = run.output / CONFIGURATION

@@ -23,6 +23,7 @@ from training.checkpoints import training_record
 from training.config import Model, SFTRun, trainer_arguments
 from training.data import Parts, divide
 from training.demonstrations import Conversation, Sampler, demonstrate
+from training.order import OrderedByEpoch
 from training.session import Session
 from training.setup import begin, command, open_model, open_tokenizer, with_adapter
 from training.tiny import make_model, make_tokenizer
@@ -41,6 +42,10 @@ OURS: dict[str, Any] = {
     "disable_tqdm": True,
     "report_to": ["tensorboard"],
 }
+
+
+class PlanningSFT(OrderedByEpoch, SFTTrainer):  # type: ignore[misc]
+    """TRL's trainer, in an order that a resumed run repeats."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ def train(run: SFTRun) -> dict[str, float]:
     held_out = dataset(sampler, material.held_out) if material.held_out else None
     if held_out is None:
         arguments.eval_strategy = "no"
-    trainer = SFTTrainer(
+    trainer = PlanningSFT(
         model=model,
         args=arguments,
         train_dataset=dataset(sampler, material.train),

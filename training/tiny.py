@@ -8,6 +8,7 @@ learnt; the rest is byte-level BPE that may merge across blanks, since what is r
 from __future__ import annotations
 
 import importlib.resources
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ MARKS = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
 _LEAST_PHRASE = 16  # characters; what is shorter is BPE's
 _LONGEST_TOKEN = 24
 _TEMPLATE = "qwen2_5"
+_BREAK = re.compile("|".join(map(re.escape, ("\n", *SPECIAL, *MARKS))))
 
 
 def template_text(name: str) -> str:
@@ -103,10 +105,9 @@ def _phrases(tiers: Sequence[str]) -> list[str]:
             prompt: Any = blank.apply_chat_template(
                 messages, tools=tool_schemas(dx), tokenize=False
             )
-            lines |= set(prompt.split("\n"))
-    marks = (*SPECIAL, *MARKS)
-    kept = [one for one in lines if not any(mark in one for mark in marks)]
-    return sorted((one for one in kept if len(one) >= _LEAST_PHRASE), key=lambda one: (-len(one), one))
+            lines |= set(_BREAK.split(prompt))
+    kept = [one for one in lines if len(one) >= _LEAST_PHRASE]
+    return sorted(kept, key=lambda one: (-len(one), one))
 
 
 def make_model(about: Scratch, tokenizer: PreTrainedTokenizerFast) -> Any:
