@@ -21,7 +21,7 @@ _SHOWN = ("loss", "eval_loss", "reward", "episodes/score", EQUAL, "grad_norm")
 _SHOWN_CHARS = 160
 
 
-class RichProgress(TrainerCallback):  # type: ignore[misc]
+class RichProgress(TrainerCallback):
     """A progress bar with the newest figures beside it."""
 
     def __init__(self, console: Console | None = None) -> None:
@@ -59,7 +59,7 @@ class RichProgress(TrainerCallback):  # type: ignore[misc]
             self._bar.stop()
 
 
-class EqualRewards(TrainerCallback):  # type: ignore[misc]
+class EqualRewards(TrainerCallback):
     """Says early when every group's rewards are all equal: there is nothing to learn from then."""
 
     def __init__(self, say: Callable[[str], Any] | None = None, patience: int = PATIENCE) -> None:
@@ -77,9 +77,9 @@ class EqualRewards(TrainerCallback):  # type: ignore[misc]
             mean = logs.get("reward")
             self._say(
                 f"Step {state.global_step}: in the last {self._patience} logs all rewards of each "
-                f"group were equal (mean {mean}), so nothing is learnt. Train with SFT first, raise "
-                "trainer.temperature or num_generations, turn on reward.progress, or choose other "
-                "instances."
+                f"group were equal (mean {mean}), so nothing is learnt. Train with SFT first, "
+                "raise trainer.temperature or num_generations, turn on reward.progress, or choose "
+                "other instances."
             )
 
 
@@ -101,9 +101,7 @@ class Samples:
         self._console = console or Console(stderr=True, soft_wrap=True)
         self._next = 0
 
-    def __call__(
-        self, completions: Sequence[Any], outcomes: Sequence[Outcome], step: int
-    ) -> None:
+    def __call__(self, completions: Sequence[Any], outcomes: Sequence[Outcome], step: int) -> None:
         """Show the first rollout of a batch, if it is time."""
         if not self._every or step < self._next:
             return
@@ -126,7 +124,7 @@ def rollout_text(messages: Sequence[Mapping[str, Any]], outcome: Outcome) -> str
     return "\n".join(lines)
 
 
-class HeldOut(TrainerCallback):  # type: ignore[misc]
+class HeldOut(TrainerCallback):
     """Evaluates the model on held-out instances while it is trained.
 
     Parameters

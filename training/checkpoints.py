@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -54,11 +53,11 @@ def _replace(new: Path, folder: Path) -> None:
     """Put a folder in another's place; the time between, in which there is none, is two calls."""
     if folder.exists():
         old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-        os.replace(folder, old / "old")
-        os.replace(new, folder)
+        folder.replace(old / "old")
+        new.replace(folder)
         shutil.rmtree(old, ignore_errors=True)
     else:
-        os.replace(new, folder)
+        new.replace(folder)
 
 
 def training_record(run: Any, kind: str, digests: Mapping[str, Any], **more: Any) -> dict[str, Any]:
@@ -143,6 +142,6 @@ def resumable(output: Path) -> Path | None:
 
     The trainer writes its state last, so a checkpoint without it was cut short.
     """
-    found = [path for path in output.glob("checkpoint-*") if (path / "trainer_state.json").is_file()]
+    found = [path.parent for path in output.glob("checkpoint-*/trainer_state.json")]
     numbered = [path for path in found if path.name.rpartition("-")[2].isdecimal()]
     return max(numbered, key=lambda path: int(path.name.rpartition("-")[2]), default=None)

@@ -71,9 +71,7 @@ def choose(folder: Path, data: Data) -> list[Instance]:
     """Return what a configuration names, or all whole recordings that fit it."""
     given = data.instances
     ids = read_ids(given) if isinstance(given, Path) else given or ()
-    found, _ = select(
-        folder, chosen_set="all", tasks=data.tasks, databases=data.databases, ids=ids
-    )
+    found, _ = select(folder, chosen_set="all", tasks=data.tasks, databases=data.databases, ids=ids)
     return [one for one in found if one.truth is not None]
 
 

@@ -99,9 +99,9 @@ def demonstrate(
 
 def _turn(action: Mapping[str, Any], number: int) -> Turn:
     """Return a call as a model's turn, in the form in which it is shown again."""
-    call = {"name": str(action["name"]), "arguments": dict(action.get("arguments") or {})}
-    said = Reply("", (ToolCall(call["name"], json.dumps(call["arguments"])),))
-    return recorded(said, Taken(call, 0), number)
+    name, arguments = str(action["name"]), dict(action.get("arguments") or {})
+    said = Reply("", (ToolCall(name, json.dumps(arguments)),))
+    return recorded(said, Taken({"name": name, "arguments": arguments}, 0), number)
 
 
 @dataclass(frozen=True)

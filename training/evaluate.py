@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -43,10 +44,11 @@ def planning_options(checkpoint: Path, **changed: Any) -> dict[str, Any]:
         Options to set otherwise.
     """
     model, adapter = base_of(checkpoint)
-    options = {"backend": "transformers", "model": model, "tools": "native"}
+    options: dict[str, Any] = {"backend": "transformers", "model": model, "tools": "native"}
     if adapter is not None:
         options["adapter"] = adapter
-    return options | read_record(checkpoint).get("planning", {}) | changed
+    recorded: dict[str, Any] = read_record(checkpoint).get("planning", {})
+    return options | recorded | changed
 
 
 def evaluate_checkpoint(
@@ -152,29 +154,29 @@ def main(
     )
     runs = [path for path in before or () if (path / "results.jsonl").is_file()]
     models = [path for path in before or () if path not in runs]
-    how = Execution(workers, concurrency)
-    changed = {} if temperature is None else {"temperature": temperature}
+    more: dict[str, Any] = {
+        "dx": None if dx == "none" else dx,
+        "execution": Execution(workers, concurrency),
+        "rollouts": rollouts,
+        "sampling_seed": sampling_seed,
+        "max_steps": max_steps,
+        "options": {} if temperature is None else {"temperature": temperature},
+    }
     for model, place in [*((one, _beside(out, one)) for one in models), (checkpoint, out)]:
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            line = bar.add_task(str(model), total=len(chosen) * rollouts)
-            summary = evaluate_checkpoint(
-                model,
-                chosen,
-                folder,
-                place,
-                dx=None if dx == "none" else dx,
-                execution=how,
-                rollouts=rollouts,
-                sampling_seed=sampling_seed,
-                max_steps=max_steps,
-                progress=lambda _name, done, bar=bar, line=line: bar.update(line, completed=done),
-                options=changed,
-            )
+        with _progress(str(model), len(chosen) * rollouts) as told:
+            summary = evaluate_checkpoint(model, chosen, folder, place, progress=told, **more)
         Console().print(f"{model} ({place})", style="bold", soft_wrap=True)
         print_summary(summary)
         if model != checkpoint:
             runs.append(place)
     _compare(runs, out)
+
+
+@contextmanager
+def _progress(name: str, total: int) -> Iterator[Told]:
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task(name, total=total)
+        yield lambda _instance, finished: bar.update(line, completed=finished)
 
 
 def _beside(out: Path, model: Path) -> Path:

@@ -38,9 +38,7 @@ class Outcome:
     ended: bool
 
     @classmethod
-    def of(
-        cls, env: ECGScrollEnv, info: Mapping[str, Any], terms: Mapping[str, float]
-    ) -> Outcome:
+    def of(cls, env: ECGScrollEnv, info: Mapping[str, Any], terms: Mapping[str, float]) -> Outcome:
         """Take stock of an environment: its last ``info`` and the terms paid so far."""
         paid = dict.fromkeys(TERMS, 0.0) | dict(terms)
         score = info.get("score")

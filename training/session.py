@@ -81,7 +81,7 @@ class Session:
     def _play(self, model: Path, step: int) -> dict[str, float]:
         """Evaluate a checkpoint in every tier; nothing of training's random state is used up."""
         scores: dict[str, float] = {}
-        devices = [] if not torch.cuda.is_available() else None
+        devices: list[int] | None = [] if not torch.cuda.is_available() else None
         try:
             with torch.random.fork_rng(devices):
                 for tier in self._run.data.dx:

@@ -53,7 +53,7 @@ def begin(run: Run) -> None:
     os.environ.setdefault("TENSORBOARD_LOGGING_DIR", str(run.output / "tensorboard"))
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"transformers\.|trl\.")
     datasets.disable_progress_bars()
-    transformers.logging.disable_progress_bar()
+    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     if run.threads is not None:
         torch.set_num_threads(run.threads)
     path = run.output / CONFIGURATION
@@ -61,7 +61,9 @@ def begin(run: Run) -> None:
         stored = json.loads(path.read_text(encoding="utf-8"))
         changed = [one for one in differences(stored, run.plain()) if not one.startswith("output ")]
         if changed:
-            raise ConfigError(f"{run.output} holds another run: {changed[0]}; choose another folder.")
+            raise ConfigError(
+                f"{run.output} holds another run: {changed[0]}; choose another folder."
+            )
     elif is_main():
         write_atomic(path, json.dumps(run.plain(), indent=1) + "\n")
     transformers.set_seed(run.seed)  # before the model: adapters are drawn when it is made

@@ -20,7 +20,7 @@ from ecgscroll.errors import ConfigError
 from ecgscroll.policy import load_policy
 from training.adapter import tier_of
 from training.checkpoints import training_record
-from training.config import Model, SFTRun, trainer_arguments
+from training.config import SFTRun, trainer_arguments
 from training.data import Parts, divide
 from training.demonstrations import Conversation, Sampler, demonstrate
 from training.order import OrderedByEpoch

@@ -53,9 +53,7 @@ def template_text(name: str) -> str:
         raise ConfigError(f"There is no chat template {name!r}; name one of TRL's.") from None
 
 
-def make_tokenizer(
-    texts: Iterable[str], vocabulary: int, tiers: Sequence[str]
-) -> PreTrainedTokenizerFast:
+def make_tokenizer(texts: Iterable[str], vocabulary: int, tiers: Sequence[str]) -> Any:
     """Train a tokenizer.
 
     Parameters
@@ -82,7 +80,13 @@ def make_tokenizer(
     )
     bpe.train_from_iterator(texts, trainer)
     bpe.add_tokens([_token(text) for text in (*MARKS, *_phrases(tiers))])
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token=END, pad_token=PAD)
+    return _fast(bpe)
+
+
+def _fast(bpe: tokenizers.Tokenizer) -> Any:
+    tokenizer: Any = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+        tokenizer_object=bpe, eos_token=END, pad_token=PAD
+    )
     tokenizer.chat_template = template_text(_TEMPLATE)
     return tokenizer
 
@@ -93,10 +97,7 @@ def _token(text: str) -> tokenizers.AddedToken:
 
 def _phrases(tiers: Sequence[str]) -> list[str]:
     """Return the lines that system prompts are made of, longest first."""
-    blank = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizers.Tokenizer(tokenizers.models.BPE()), eos_token=END
-    )
-    blank.chat_template = template_text(_TEMPLATE)
+    blank = _fast(tokenizers.Tokenizer(tokenizers.models.BPE()))
     lines: set[str] = set()
     for tier in tiers:
         dx = tier_of(tier)
@@ -110,7 +111,7 @@ def _phrases(tiers: Sequence[str]) -> list[str]:
     return sorted(kept, key=lambda one: (-len(one), one))
 
 
-def make_model(about: Scratch, tokenizer: PreTrainedTokenizerFast) -> Any:
+def make_model(about: Scratch, tokenizer: Any) -> Any:
     """Return a model with random weights; torch's generator must have been seeded.
 
     Raises
@@ -126,7 +127,8 @@ def make_model(about: Scratch, tokenizer: PreTrainedTokenizerFast) -> Any:
     }
     try:
         config = AutoConfig.for_model(about.architecture, **about.config, **ids)
-        return AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+        made: Any = AutoModelForCausalLM
+        return made.from_config(config, dtype=torch.float32)
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())[:300]
         raise ConfigError(f"from_scratch cannot be made: {reason}") from None
