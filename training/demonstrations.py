@@ -121,7 +121,7 @@ def stretches(lengths: Sequence[int], turns: int, room: int, overlap: int) -> li
     lengths
         Tokens of each turn.
     turns
-        Most earlier turns that an agent sees.
+        Most earlier turns that an agent sees, beside the newest and the one it is about to take.
     room
         Most tokens of a stretch; a turn that is longer makes one of its own.
     overlap
@@ -130,7 +130,7 @@ def stretches(lengths: Sequence[int], turns: int, room: int, overlap: int) -> li
     Examples
     --------
     >>> stretches([10] * 6, turns=3, room=100, overlap=1)
-    [Stretch(first=0, learnt=0, last=4), Stretch(first=3, learnt=4, last=6)]
+    [Stretch(first=0, learnt=0, last=5), Stretch(first=4, learnt=5, last=6)]
     """
     found: list[Stretch] = []
     learnt = 0
@@ -139,7 +139,7 @@ def stretches(lengths: Sequence[int], turns: int, room: int, overlap: int) -> li
         while first < learnt - 1 and sum(lengths[first : learnt + 1]) > room:
             first += 1
         last, used = first, 0
-        while last < len(lengths) and last - first <= turns:
+        while last < len(lengths) and last - first < turns + 2:
             used += lengths[last]
             if used > room and last > learnt:
                 break
