@@ -7,6 +7,7 @@ from typing import Any
 
 from trl import GRPOConfig, GRPOTrainer
 
+from ecgscroll.errors import ConfigError
 from training.adapter import Adapter, tier_of
 from training.callbacks import EqualRewards, Samples
 from training.checkpoints import training_record
@@ -74,6 +75,7 @@ def train(run: GRPORun) -> dict[str, float]:
         rewind=run.rewind,
     )
     trainer = make_trainer(run, adapter, arguments)
+    _check_batches(trainer)
     trainer.add_callback(EqualRewards())
     session = Session(run, trainer, parts)
     return session.train(
@@ -81,6 +83,30 @@ def train(run: GRPORun) -> dict[str, float]:
             run, "grpo", parts.digests(), reward=run.weights().to_dict(), **more
         )
     )
+
+
+def _check_batches(trainer: PlanningGRPO) -> None:
+    """Refuse what TRL would pass over in silence.
+
+    Raises
+    ------
+    ConfigError
+        If a batch of prompts is larger than the dataset, of which nothing would be trained, or a
+        checkpoint falls between the steps that share rollouts, which a resumed run would draw anew.
+    """
+    about = trainer.args
+    prompts, rows = about.generation_batch_size // about.num_generations, len(trainer.train_dataset)
+    if prompts > rows:
+        raise ConfigError(
+            f"A batch takes {prompts} prompts and the dataset has {rows}: lower trainer."
+            "per_device_train_batch_size, raise num_generations, or train on more instances."
+        )
+    shared = about.num_iterations * about.steps_per_generation
+    steps = max(1, shared // about.gradient_accumulation_steps)
+    if about.save_strategy == "steps" and about.save_steps % steps:
+        raise ConfigError(
+            f"{steps} steps share their rollouts: let trainer.save_steps be a multiple of {steps}."
+        )
 
 
 def _ours(run: GRPORun) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import PrinterCallback
+from transformers import PrinterCallback, Trainer
 
 from ecgscroll.evaluation.run import Execution
 from policies.backends import close_backends
@@ -48,7 +48,7 @@ class Session:
             about.every if self._instances else 0,
             about.at_start and bool(self._instances),
         )
-        self._held_out.log = trainer.log
+        self._held_out.log = self._log
         if sys.stderr.isatty():
             trainer.remove_callback(PrinterCallback)  # the bar shows the figures
         trainer.add_callback(RichProgress())
@@ -77,6 +77,17 @@ class Session:
         }
         save_checkpoint(trainer, run.output / "model", record(more))
         return metrics | {f"held_out/{name}": value for name, value in scores.items()}
+
+    def _log(self, scores: dict[str, float]) -> None:
+        """Log scores beside the step's own figures.
+
+        GRPO's log would take those along; and every log says that this step's are done with, which
+        other processes of the run, waiting to gather them, are not told.
+        """
+        control = self._trainer.control
+        due = control.should_log
+        Trainer.log(self._trainer, scores)
+        control.should_log = due
 
     def _play(self, model: Path, step: int) -> dict[str, float]:
         """Evaluate a checkpoint in every tier; nothing of training's random state is used up."""
