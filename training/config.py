@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from ecgscroll.environment.episode import Rewind
 from ecgscroll.environment.parameters import Budget, step_budget
@@ -19,6 +19,14 @@ from ecgscroll.tasks import get_task
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Tier = Literal["none", "signal", "reference"]
+
+
+def _known_budget(value: Any) -> Any:
+    step_budget(value, 0.0)
+    return value
+
+
+Steps = Annotated[Budget, BeforeValidator(_known_budget)]
 
 
 class Strict(BaseModel):
@@ -161,6 +169,9 @@ class Demonstrations(Strict):
         Most tokens of a sample.
     overlap
         Turns that a sample repeats from the one before, to be read, not to be learnt.
+    samples
+        Most samples of one episode, drawn at random; a day of ECG would outweigh a hundred short
+        recordings.
     least_score
         Least score of an episode that is worth imitating; 0 takes all.
     """
@@ -169,6 +180,7 @@ class Demonstrations(Strict):
     options: dict[str, Any] = {}
     max_length: Count = 4096
     overlap: Count = 4
+    samples: Count | None = None
     least_score: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
@@ -253,14 +265,13 @@ class GRPORun(Run):
     """
 
     reward: dict[str, float] = {}
-    budget: Budget = "open"
+    budget: Steps = "open"
     rewind: Rewind = "costed"
     samples_every: Annotated[int, Field(ge=0)] = 10
 
     @model_validator(mode="after")
     def _checked(self) -> GRPORun:
         RewardConfig.from_dict(self.reward)
-        step_budget(self.budget, 0.0)
         if self.model.from_scratch is not None:
             raise ValueError("GRPO goes on from a model that can act: give model.name")
         return self
@@ -292,6 +303,8 @@ def load(path: Path, kind: type[AnyRun]) -> AnyRun:
         return kind.model_validate(values)
     except ValidationError as error:
         raise ConfigError(f"{path}: {_first(error)}.") from None
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
 
 
 def _first(error: ValidationError) -> str:

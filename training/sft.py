@@ -7,10 +7,11 @@ of a length, and the loss is on the agent's calls alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from datasets import Dataset
 from rich.progress import track
 from trl import SFTConfig, SFTTrainer
@@ -85,9 +86,17 @@ def prepare(run: SFTRun, material: Material) -> tuple[Any, Any]:
     return with_adapter(make_model(scratch, tokenizer), run.model), tokenizer
 
 
-def dataset(sampler: Sampler, conversations: Iterable[Conversation]) -> Dataset:
-    """Return ``input_ids`` and ``labels`` of all samples."""
-    rows = [row for one in conversations for row in sampler.samples(one)]
+def dataset(
+    sampler: Sampler, conversations: Sequence[Conversation], most: int | None, seed: int
+) -> Dataset:
+    """Return ``input_ids`` and ``labels`` of all samples, or of ``most`` of each episode."""
+    rows: list[dict[str, list[int]]] = []
+    for number, one in enumerate(conversations):
+        found = list(sampler.samples(one))
+        if most is not None and len(found) > most:
+            drawn = np.random.default_rng([seed, number]).choice(len(found), most, replace=False)
+            found = [found[index] for index in sorted(drawn)]
+        rows += found
     return Dataset.from_list(rows)
 
 
@@ -104,13 +113,17 @@ def train(run: SFTRun) -> dict[str, float]:
     sampler = Sampler(
         tokenizer, run.agent.turns, about.max_length, about.overlap, run.agent.template
     )
-    held_out = dataset(sampler, material.held_out) if material.held_out else None
+
+    def rows(conversations: Sequence[Conversation]) -> Dataset:
+        return dataset(sampler, conversations, about.samples, run.seed)
+
+    held_out = rows(material.held_out) if material.held_out else None
     if held_out is None:
         arguments.eval_strategy = "no"
     trainer = PlanningSFT(
         model=model,
         args=arguments,
-        train_dataset=dataset(sampler, material.train),
+        train_dataset=rows(material.train),
         eval_dataset=held_out,
         processing_class=tokenizer,
     )

@@ -11,6 +11,7 @@ from training_fakes import sft_values
 if importlib.util.find_spec("trl") is None:
     collect_ignore_glob = ["*.py"]
 
+
 @pytest.fixture(scope="session")
 def taught(synth_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a run of SFT: the model in it has learnt `CALLS`, more or less."""

@@ -89,7 +89,9 @@ def test_the_loss_is_on_each_of_the_agents_turns_once(conversation, tokenizer):
         learnt += tokenizer.decode(own)
     said = [part.strip() for part in learnt.split("<|im_end|>") if part.strip()]
     assert said.pop() == DONE
-    found = [json.loads(one.removeprefix("<tool_call>").removesuffix("</tool_call>")) for one in said]
+    found = [
+        json.loads(one.removeprefix("<tool_call>").removesuffix("</tool_call>")) for one in said
+    ]
     assert found == calls_of(conversation)
 
 

@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from training_fakes import grpo_values, sft_values
 
 from ecgscroll.errors import ConfigError
-from training_fakes import grpo_values, sft_values
 from training import grpo, sft
 from training.config import GRPORun, SFTRun
 
