@@ -121,5 +121,5 @@ def test_every_turn_is_learnt_once_within_the_window_and_the_room(lengths, turns
 def test_a_template_that_trl_does_not_know_is_refused(tokenizer):
     other = type(tokenizer)(tokenizer_object=tokenizer.backend_tokenizer)
     other.chat_template = "{% for message in messages %}{{ message.content }}{% endfor %}"
-    with pytest.raises(ConfigError, match="set model.chat_template"):
+    with pytest.raises(ConfigError, match="set model"):
         Sampler(other, 8, 1000, 2)

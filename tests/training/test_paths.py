@@ -1,4 +1,4 @@
-"""The whole path at the smallest scale: SFT, GRPO, evaluation; and each goes on where it stopped."""
+"""The whole path at the smallest scale: SFT, GRPO, evaluation; each goes on where it stopped."""
 
 from __future__ import annotations
 
