@@ -15,6 +15,7 @@ from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.config import digest_of
 from ecgscroll.scoring.rewards import RewardConfig
 from ecgscroll.tasks import get_task
+from policies.backends.decoding import default_device
 
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -339,7 +340,9 @@ def trainer_arguments(run: Run, kind: Any, **ours: Any) -> Any:
             raise ConfigError(f"trainer: {kind.__name__} has no argument {name!r}.")
         if name in ("output_dir", "seed", "data_seed", "resume_from_checkpoint"):
             raise ConfigError(f"trainer: {name!r} follows from the run; leave it out.")
-    values = {**ours, **run.trainer, "output_dir": str(run.output), "seed": run.seed}
+    gpu = default_device() != "cpu"
+    here = {"bf16": gpu, "use_cpu": not gpu, "dataloader_pin_memory": gpu, "disable_tqdm": True}
+    values = {**here, **ours, **run.trainer, "output_dir": str(run.output), "seed": run.seed}
     try:
         return kind(**values)
     except (TypeError, ValueError) as error:

@@ -26,8 +26,6 @@ OURS: dict[str, Any] = {
     "logging_steps": 1,
     "save_steps": 50,
     "save_total_limit": 2,
-    "dataloader_pin_memory": False,
-    "disable_tqdm": True,
     "report_to": ["tensorboard"],
 }
 

@@ -39,8 +39,6 @@ OURS: dict[str, Any] = {
     "logging_steps": 10,
     "save_steps": 200,
     "save_total_limit": 2,
-    "dataloader_pin_memory": False,
-    "disable_tqdm": True,
     "report_to": ["tensorboard"],
 }
 

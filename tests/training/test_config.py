@@ -24,11 +24,9 @@ def kind_of(path: Path):
 
 
 def on_this_machine(run: Run) -> Run:
-    """The same run without what only a GPU, or a library that is not here, can do."""
-    here: dict = {"bf16": False, "use_cpu": True}
-    if isinstance(run, GRPORun):
-        here["use_vllm"] = False
-    return run.model_copy(update={"trainer": run.trainer | here})
+    """The same run without the library for generation that only GPUs have."""
+    vllm = {"use_vllm": False} if isinstance(run, GRPORun) else {}
+    return run.model_copy(update={"trainer": run.trainer | vllm})
 
 
 def test_there_are_configurations():
@@ -119,7 +117,7 @@ def test_a_file_that_is_no_mapping_is_refused(text, tmp_path):
 def test_trainer_arguments_are_checked(given, says):
     run = SFTRun.model_validate(GOOD | {"trainer": given})
     with pytest.raises(ConfigError, match=says):
-        trainer_arguments(run, SFTConfig, use_cpu=True, bf16=False)
+        trainer_arguments(run, SFTConfig)
 
 
 def test_the_digest_tells_runs_apart_but_not_their_folders():
