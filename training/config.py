@@ -136,21 +136,27 @@ class Data(Strict):
         Tiers of diagnostic tools; each instance is played in each.
     tasks, databases
         Keep these alone; empty keeps all.
+    minutes, per_stage, with_events
+        A curriculum from spans of minutes to whole recordings (null), drawn as
+        `ecgscroll.loaders.curriculum` says, stage after stage.
+    signal
+        Whether to leave out recordings without a waveform.
     instances
-        Ids, or a file of them; by default all whole recordings of the training side.
+        Ids, or a file of them, in place of what is drawn.
     held_out
         Share of the patients that is kept from training, to validate and evaluate on.
-    limit
-        Most instances of each of the two parts.
     """
 
     folder: Path | None = None
     dx: Annotated[list[Tier], Field(min_length=1)] = ["none"]
     tasks: list[str] = []
     databases: list[str] = []
+    minutes: Annotated[list[float | None], Field(min_length=1)] = [10, 60, 360, None]
+    per_stage: Count = 32
+    with_events: Annotated[float, Field(ge=0, le=1)] = 0.5
+    signal: bool = False
     instances: list[str] | Path | None = None
     held_out: Share = 0.2
-    limit: Count | None = None
 
     @model_validator(mode="after")
     def _known(self) -> Data:

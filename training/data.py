@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from ecgscroll.catalogue.instances import Instance
-from ecgscroll.catalogue.splits import split_of
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.config import data_digest
 from ecgscroll.evaluation.provenance import recordings_digest
 from ecgscroll.evaluation.selection import find_data, read_ids, select
+from ecgscroll.loaders import check_side, training_instances
+from ecgscroll.tasks import CORE_TASKS
 from training.config import Data
 
 
@@ -44,7 +44,8 @@ def divide(data: Data, seed: int) -> Parts:
     data
         What the configuration says.
     seed
-        Draws who is held out; the same patients for the same seed, whatever the tasks.
+        Draws who is held out, each patient by name: what SFT holds out, GRPO holds out too,
+        whatever else either trains on.
 
     Raises
     ------
@@ -52,36 +53,39 @@ def divide(data: Data, seed: int) -> Parts:
         If an instance is of the test side or left out of the splits, or nothing is left to train.
     """
     folder, _ = find_data(data.folder)
-    chosen = choose(folder, data)
-    if data.instances is not None:
-        _refuse_test(chosen)
-    training = [one for one in chosen if split_of(one.database, one.record) == "train"]
-    patients = sorted({one.patient for one in training})
-    order = np.random.default_rng(seed).permutation(len(patients))
-    count = round(data.held_out * len(patients))
-    away = {patients[index] for index in order[:count]}
-    kept = [one for one in training if one.patient not in away][: data.limit]
-    held_out = [one for one in training if one.patient in away][: data.limit]
+    chosen = choose(folder, data, seed)
+    check_side(chosen, "train")
+    away = {one.patient for one in chosen if _drawn(seed, one.patient) < data.held_out}
+    kept = [one for one in chosen if one.patient not in away]
     if not kept:
         raise ConfigError("No training instance is left; look at data.tasks, folder and held_out.")
-    return Parts(kept, held_out, folder)
+    return Parts(kept, [one for one in chosen if one.patient in away], folder)
 
 
-def choose(folder: Path, data: Data) -> list[Instance]:
-    """Return what a configuration names, or all whole recordings that fit it."""
-    given = data.instances
-    ids = read_ids(given) if isinstance(given, Path) else given or ()
-    found, _ = select(folder, chosen_set="all", tasks=data.tasks, databases=data.databases, ids=ids)
-    return [one for one in found if one.truth is not None]
+def _drawn(seed: int, patient: str) -> float:
+    """Return a patient's place in [0, 1)."""
+    digest = hashlib.sha256(f"{seed}/{patient}".encode()).digest()
+    return int.from_bytes(digest[:8]) / 2**64
+
+
+def choose(folder: Path, data: Data, seed: int) -> list[Instance]:
+    """Return the instances that a configuration names, or those of its curriculum."""
+    if data.instances is not None:
+        named_ones = named(folder, data.instances)
+        return [one for one in named_ones if one.truth is not None]
+    return training_instances(
+        folder,
+        data.tasks or CORE_TASKS,
+        minutes=data.minutes,
+        per_stage=data.per_stage,
+        seed=seed,
+        databases=data.databases or None,
+        signal=data.signal,
+        with_events=data.with_events,
+    )
 
 
 def named(folder: Path, given: Sequence[str] | Path) -> list[Instance]:
     """Return the instances of a list or of a file of ids."""
     ids = read_ids(given) if isinstance(given, Path) else given
     return select(folder, ids=ids)[0]
-
-
-def _refuse_test(instances: Sequence[Instance]) -> None:
-    for one in instances:
-        if split_of(one.database, one.record) != "train":
-            raise ConfigError(f"{one.id} is not of a training patient; take it off data.instances.")
