@@ -114,7 +114,7 @@ class Agent(Strict):
         Further variables of the chat template, such as ``enable_thinking: false``.
     """
 
-    turns: Annotated[int, Field(ge=0)] = 32
+    turns: Annotated[int, Field(ge=0)] = 8
     prompt_tokens: Count = 8000
     max_new_tokens: Count = 128
     temperature: Annotated[float, Field(ge=0)] = 0.0
@@ -174,8 +174,6 @@ class Demonstrations(Strict):
         As ``ecgscroll run`` takes them.
     max_length
         Most tokens of a sample.
-    overlap
-        Turns that a sample repeats from the one before, to be read, not to be learnt.
     samples
         Most samples of one episode, drawn at random; a day of ECG would outweigh a hundred short
         recordings.
@@ -186,7 +184,6 @@ class Demonstrations(Strict):
     policy: str = "expert"
     options: dict[str, Any] = {}
     max_length: Count = 4096
-    overlap: Count = 4
     samples: Count | None = None
     least_score: Annotated[float, Field(ge=0, le=1)] = 0.0
 
@@ -205,7 +202,9 @@ class Evaluation(Strict):
     instances
         Ids, or a file of them; by default the held-out ones.
     limit
-        Most instances.
+        Most instances, spread evenly over the list.
+    max_steps
+        Most calls of an episode: a model that has learnt little may go round in circles.
     concurrency
         Episodes at once: their requests are decoded together.
     """
@@ -215,6 +214,7 @@ class Evaluation(Strict):
     at_end: bool = False
     instances: list[str] | Path | None = None
     limit: Count | None = None
+    max_steps: Count | None = None
     concurrency: Count = 8
 
 

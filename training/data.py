@@ -89,3 +89,17 @@ def named(folder: Path, given: Sequence[str] | Path) -> list[Instance]:
     """Return the instances of a list or of a file of ids."""
     ids = read_ids(given) if isinstance(given, Path) else given
     return select(folder, ids=ids)[0]
+
+
+def spread(instances: Sequence[Instance], most: int | None) -> list[Instance]:
+    """Return at most so many instances, evenly spaced: a list goes task by task.
+
+    Examples
+    --------
+    >>> spread(range(10), 4)
+    [0, 2, 5, 7]
+    """
+    count = len(instances)
+    if most is None or count <= most:
+        return list(instances)
+    return [instances[index * count // most] for index in range(most)]

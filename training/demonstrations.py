@@ -2,8 +2,8 @@
 
 A conversation is what the Planning agent would have been shown, had it made the same calls: system
 prompt, first observation, then call and observation in turn, the ledger's lines left out. A sample
-is a stretch of one: system prompt, the line that says how many turns are not shown, and as many
-turns as the agent's window has.
+is a stretch of one: system prompt, the line that says how many turns are not shown, the turns that
+the agent's window has at the first call that is learnt, and more turns as far as there is room.
 """
 
 from __future__ import annotations
@@ -113,33 +113,32 @@ class Stretch:
     last: int
 
 
-def stretches(lengths: Sequence[int], turns: int, room: int, overlap: int) -> list[Stretch]:
-    """Divide a conversation so that every call is learnt once, with what came before in view.
+def stretches(lengths: Sequence[int], shown: int, room: int) -> list[Stretch]:
+    """Divide a conversation so that every call is learnt once, with what the agent sees in view.
 
     Parameters
     ----------
     lengths
         Tokens of each turn.
-    turns
-        Most earlier turns that an agent sees, beside the newest and the one it is about to take.
+    shown
+        Turns that an agent sees, the newest observation's included; as many are repeated from the
+        stretch before, where they fit.
     room
         Most tokens of a stretch; a turn that is longer makes one of its own.
-    overlap
-        Turns repeated from the stretch before.
 
     Examples
     --------
-    >>> stretches([10] * 6, turns=3, room=100, overlap=1)
-    [Stretch(first=0, learnt=0, last=5), Stretch(first=4, learnt=5, last=6)]
+    >>> stretches([10] * 6, shown=2, room=40)
+    [Stretch(first=0, learnt=0, last=4), Stretch(first=2, learnt=4, last=6)]
     """
     found: list[Stretch] = []
     learnt = 0
     while learnt < len(lengths):
-        first = max(0, learnt - min(overlap, max(turns, 1)))
+        first = max(0, learnt - shown)
         while first < learnt - 1 and sum(lengths[first : learnt + 1]) > room:
             first += 1
         last, used = first, 0
-        while last < len(lengths) and last - first < turns + 2:
+        while last < len(lengths):
             used += lengths[last]
             if used > room and last > learnt:
                 break
@@ -161,8 +160,6 @@ class Sampler:
         Most earlier turns that the agent sees.
     max_length
         Most tokens of a sample.
-    overlap
-        Turns repeated from the sample before.
     template
         Further variables of the chat template.
 
@@ -178,11 +175,10 @@ class Sampler:
         tokenizer: Any,
         turns: int,
         max_length: int,
-        overlap: int,
         template: Mapping[str, Any] | None = None,
     ) -> None:
         self._tokenizer, self._template = tokenizer, dict(template or {})
-        self._turns, self._max_length, self._overlap = turns, max_length, overlap
+        self._shown, self._max_length = turns + 1, max_length
         try:
             self._marked = get_training_chat_template(tokenizer) or tokenizer.chat_template
         except ValueError:
@@ -195,7 +191,7 @@ class Sampler:
         """Yield ``input_ids`` and ``labels``, -100 where nothing is to be learnt."""
         lengths = [self._length(turn) for turn in conversation.turns]
         room = self._max_length - len(self._encoded(conversation, ())["input_ids"])
-        for one in stretches(lengths, self._turns, room, self._overlap):
+        for one in stretches(lengths, self._shown, room):
             encoded = self._encoded(conversation, self._messages(conversation, one))
             ids, mask = encoded["input_ids"], encoded["assistant_masks"]
             read = max(0, one.learnt - max(one.first, 1))  # the first turn has no call

@@ -16,7 +16,7 @@ from training.adapter import tier_of
 from training.callbacks import HeldOut, RichProgress
 from training.checkpoints import base_of, resumable, save_checkpoint
 from training.config import Run
-from training.data import Parts, digests, named
+from training.data import Parts, digests, named, spread
 from training.evaluate import evaluate_checkpoint, mean_scores
 
 Record = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -40,7 +40,7 @@ class Session:
         about = run.evaluation
         given = about.instances
         chosen = parts.held_out if given is None else named(parts.folder, given)
-        self._instances, self._folder = chosen[: about.limit], parts.folder
+        self._instances, self._folder = spread(chosen, about.limit), parts.folder
         self._held_out = HeldOut(
             self._play,
             lambda folder: save_checkpoint(trainer, folder),
@@ -103,6 +103,7 @@ class Session:
                         model.parent / tier,
                         dx=tier_of(tier),
                         execution=Execution(concurrency=self._run.evaluation.concurrency),
+                        max_steps=self._run.evaluation.max_steps,
                         options=self._run.agent.options() | {"model": base_of(model)[0]},
                     )
                     scores |= {f"{tier}/{k}": v for k, v in mean_scores(summary).items()}

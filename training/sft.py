@@ -108,9 +108,7 @@ def train(run: SFTRun) -> dict[str, float]:
         raise ConfigError("No episode reaches demonstrations.least_score: lower it.")
     model, tokenizer = prepare(run, material)
     about = run.demonstrations
-    sampler = Sampler(
-        tokenizer, run.agent.turns, about.max_length, about.overlap, run.agent.template
-    )
+    sampler = Sampler(tokenizer, run.agent.turns, about.max_length, run.agent.template)
 
     def rows(conversations: Sequence[Conversation]) -> Dataset:
         return dataset(sampler, conversations, about.samples, run.seed)

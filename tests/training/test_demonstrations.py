@@ -60,7 +60,7 @@ def prompt(tokenizer, messages):
 def test_a_whole_conversation_reads_as_the_planning_agents_prompts(
     conversation, tokenizer, synth_data
 ):
-    (sample,) = Sampler(tokenizer, 10**6, 10**6, 1).samples(conversation)
+    (sample,) = Sampler(tokenizer, 6, 10**6).samples(conversation)
     calls = calls_of(conversation)
     for turn, messages in enumerate(asked(synth_data, calls, 10**6)):
         if turn % 10 == 0:
@@ -73,16 +73,16 @@ def test_a_whole_conversation_reads_as_the_planning_agents_prompts(
 
 def test_a_window_reads_as_the_planning_agents(conversation, tokenizer, synth_data):
     turns = 6
-    whole = list(Sampler(tokenizer, turns, 10**6, 2).samples(conversation))
+    whole = list(Sampler(tokenizer, turns, 2500).samples(conversation))
     windows = [prompt(tokenizer, one) for one in asked(synth_data, calls_of(conversation), turns)]
-    assert len(whole) > 10
-    for sample in whole[:-1]:  # the last is cut short by the end
+    assert len(whole) > 5
+    for sample in whole:
         assert any(sample["input_ids"][: len(window)] == window for window in windows)
 
 
 def test_the_loss_is_on_each_of_the_agents_turns_once(conversation, tokenizer):
     learnt = ""
-    for sample in Sampler(tokenizer, 6, 1200, 2).samples(conversation):
+    for sample in Sampler(tokenizer, 6, 1200).samples(conversation):
         own = [token for token in sample["labels"] if token != IGNORED]
         pairs = zip(sample["input_ids"], sample["labels"], strict=True)
         assert all(label in (token, IGNORED) for token, label in pairs)
@@ -101,13 +101,10 @@ def test_the_ledgers_lines_are_not_shown(conversation):
 
 
 @given(
-    st.lists(st.integers(1, 300), min_size=1, max_size=60),
-    st.integers(0, 12),
-    st.integers(1, 1000),
-    st.integers(1, 12),
+    st.lists(st.integers(1, 300), min_size=1, max_size=60), st.integers(1, 12), st.integers(1, 3000)
 )
-def test_every_turn_is_learnt_once_within_the_window_and_the_room(lengths, turns, room, overlap):
-    found = stretches(lengths, turns, room, overlap)
+def test_every_turn_is_learnt_once_within_the_room_with_a_window_before_it(lengths, shown, room):
+    found = stretches(lengths, shown, room)
     learnt = [turn for one in found for turn in range(one.learnt, one.last)]
     assert learnt == list(range(len(lengths)))
     for one in found:
@@ -115,11 +112,12 @@ def test_every_turn_is_learnt_once_within_the_window_and_the_room(lengths, turns
         assert one.first < one.learnt or one.first == 0
         size = sum(lengths[one.first : one.last])
         assert size <= room or one.last == one.learnt + 1
-        assert one.last - one.first <= turns + 2 or one.last == one.learnt + 1
+        if sum(lengths[max(0, one.learnt - shown) : one.learnt + 1]) <= room:
+            assert one.first == max(0, one.learnt - shown)
 
 
 def test_a_template_that_trl_does_not_know_is_refused(tokenizer):
     other = type(tokenizer)(tokenizer_object=tokenizer.backend_tokenizer)
     other.chat_template = "{% for message in messages %}{{ message.content }}{% endfor %}"
     with pytest.raises(ConfigError, match="set model"):
-        Sampler(other, 8, 1000, 2)
+        Sampler(other, 8, 1000)
