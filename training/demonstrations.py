@@ -188,9 +188,21 @@ class Sampler:
             ) from None
 
     def samples(self, conversation: Conversation) -> Iterator[dict[str, list[int]]]:
-        """Yield ``input_ids`` and ``labels``, -100 where nothing is to be learnt."""
+        """Yield ``input_ids`` and ``labels``, -100 where nothing is to be learnt.
+
+        Raises
+        ------
+        ConfigError
+            If a turn does not fit into a sample.
+        """
         lengths = [self._length(turn) for turn in conversation.turns]
-        room = self._max_length - len(self._encoded(conversation, ())["input_ids"])
+        head = len(self._encoded(conversation, ())["input_ids"])
+        room = self._max_length - head
+        if room < max(lengths):
+            raise ConfigError(
+                f"The system prompt takes {head} tokens and a turn up to {max(lengths)}: raise "
+                f"demonstrations.max_length ({self._max_length})."
+            )
         for one in stretches(lengths, self._shown, room):
             encoded = self._encoded(conversation, self._messages(conversation, one))
             ids, mask = encoded["input_ids"], encoded["assistant_masks"]

@@ -121,3 +121,8 @@ def test_a_template_that_trl_does_not_know_is_refused(tokenizer):
     other.chat_template = "{% for message in messages %}{{ message.content }}{% endfor %}"
     with pytest.raises(ConfigError, match="set model"):
         Sampler(other, 8, 1000)
+
+
+def test_a_sample_that_has_no_room_for_a_turn_is_refused(conversation, tokenizer):
+    with pytest.raises(ConfigError, match=r"raise demonstrations.max_length \(200\)"):
+        list(Sampler(tokenizer, 8, 200).samples(conversation))
