@@ -167,6 +167,8 @@ class HeldOut(TrainerCallback):
         """Evaluate the model as it is, in the process that writes; return mean scores."""
         place = self._folder / "evaluations" / f"step-{state.global_step:06d}"
         model = place / "model"
+        if state.is_world_process_zero:
+            shutil.rmtree(place, ignore_errors=True)  # of a run that was stopped after it
         self._save(model)
         scores: dict[str, float] = {}
         if state.is_world_process_zero:

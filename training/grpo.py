@@ -108,8 +108,10 @@ def _check_batches(trainer: PlanningGRPO) -> None:
 
 
 def _ours(run: GRPORun) -> dict[str, Any]:
+    """Return our defaults; without a bound on its length, one turn could take all of a rollout."""
+    bound = "max_tokens" if run.trainer.get("use_vllm") else "max_new_tokens"
     return OURS | {
-        "generation_kwargs": {"max_new_tokens": run.agent.max_new_tokens},
+        "generation_kwargs": {bound: run.agent.max_new_tokens},
         "chat_template_kwargs": run.agent.template or None,
     }
 

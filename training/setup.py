@@ -50,7 +50,7 @@ def begin(run: Run) -> None:
         If the folder holds a run of another configuration.
     """
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # environment_factory is what we test
-    os.environ.setdefault("TENSORBOARD_LOGGING_DIR", str(run.output / "tensorboard"))
+    os.environ["TENSORBOARD_LOGGING_DIR"] = str(run.output / "tensorboard")
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"transformers\.|trl\.")
     datasets.disable_progress_bars()
     transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]

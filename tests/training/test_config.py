@@ -125,3 +125,11 @@ def test_the_digest_tells_runs_apart_but_not_their_folders():
     moved = SFTRun.model_validate(GOOD | {"output": "runs/y"})
     other = SFTRun.model_validate(GOOD | {"seed": 1})
     assert one.digest() == moved.digest() != other.digest()
+
+
+@pytest.mark.parametrize(("vllm", "bound"), [(True, "max_tokens"), (False, "max_new_tokens")])
+def test_a_turn_is_bounded_in_the_words_of_what_generates(vllm, bound):
+    run = GRPORun.model_validate(
+        GOOD | {"agent": {"max_new_tokens": 77}, "trainer": {"use_vllm": vllm}}
+    )
+    assert grpo._ours(run)["generation_kwargs"] == {bound: 77}
