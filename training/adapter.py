@@ -1,47 +1,29 @@
 """The environment as TRL's trainers take it: prompts, environments with tools, reward functions.
 
-    adapter = Adapter(instances, data=folder, dx=["signal"], reward=RewardConfig(progress=0.2))
-    GRPOTrainer(..., train_dataset=adapter.train_dataset,
-                environment_factory=adapter.environment_factory,
-                reward_funcs=adapter.reward_funcs)
-
-TRL makes a tool of every public method of an environment's class, so the classes are made here, one
-per tier, from `ecgscroll.tool_schemas`: what they are called and take is said in one place. What a
-model answers is the observation without the ledger's lines, as the Planning agent shows earlier
-turns.
+adapter = Adapter(instances, data=folder, dx=["signal"], reward=RewardConfig(progress=0.2))
+GRPOTrainer(..., train_dataset=adapter.train_dataset,
+environment_factory=adapter.environment_factory,
+reward_funcs=adapter.reward_funcs)
 """
 
 from __future__ import annotations
 
-import inspect
-import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from datasets import Dataset
 
 from ecgscroll.catalogue.instances import Instance
-from ecgscroll.environment.env import ECGScrollEnv, make
-from ecgscroll.environment.observation import result_json
-from ecgscroll.environment.parameters import Budget
-from ecgscroll.errors import ConfigError
+from ecgscroll.catalogue.splits import Side
+from ecgscroll.loaders import Prompts, to_hugging_face
+from ecgscroll.loaders.opening import tier_name
 from ecgscroll.scoring.rewards import RewardConfig
 from ecgscroll.tools.registry import Dx, check_dx
 from ecgscroll.tools.schemas import Schema, tool_schemas
 from policies.prompts import planning_prompt
-from policies.text import without_ledger
-from training.rewards import Outcome, VerifierReward, Watch
-
-OVER = result_json({"error": "The episode is over; nothing is left to do: answer without a call."})
-
-_TYPES: dict[str, type] = {"number": float, "string": str, "boolean": bool}
-
-
-def tier_name(dx: Dx) -> str:
-    """Return a tier's name in columns and options: ``none``, ``signal`` or ``reference``."""
-    return dx or "none"
+from training.rewards import VerifierReward, Watch
+from training.rollout import Desk, Rollout, rollout_class
 
 
 def tier_of(name: str) -> Dx:
@@ -52,153 +34,12 @@ def tier_of(name: str) -> Dx:
     return tier
 
 
-class Desk:
-    """Opens environments, each instance once; what its rollouts get are clones.
-
-    Parameters
-    ----------
-    data
-        Folder of the recordings.
-    reward
-        Weights of the reward's terms.
-    budget, rewind, scoring
-        As `ecgscroll.make` takes them.
-    kept
-        Most environments kept open; recordings that were read longest ago are closed first.
-    """
-
-    def __init__(
-        self,
-        data: Path | None,
-        reward: RewardConfig,
-        budget: Budget = "open",
-        kept: int = 64,
-        **parameters: Any,
-    ) -> None:
-        self._opened = lru_cache(maxsize=kept)(self._open)
-        self._parameters = {"data": data, "reward": reward, "budget": budget, **parameters}
-
-    def environment(self, instance: str, dx: Dx) -> ECGScrollEnv:
-        """Return a fresh environment, to be reset by whoever takes it."""
-        return self._opened(instance, dx).clone()
-
-    def _open(self, instance: str, dx: Dx) -> ECGScrollEnv:
-        return make(instance, dx=dx, **self._parameters)
-
-
-class Rollout:
-    """One rollout at a time on a pooled object; subclasses add a method per tool.
-
-    What a tool is called with comes from a model: the environment checks it, and answers what is
-    wrong.
-    """
-
-    _dx: Dx = None
-
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._env: ECGScrollEnv | None = None
-        self._info: dict[str, Any] = {}
-        self._terms: dict[str, float] = {}
-
-    def reset(self, *, instance: str, seed: int = 0, **_columns: Any) -> str:
-        """Begin a rollout and return the first observation.
-
-        Parameters
-        ----------
-        instance, seed
-            Columns of the dataset, the same for all rollouts of a group.
-        """
-        self._env = self._desk.environment(instance, self._dx)
-        obs, self._info = self._env.reset(seed=seed)
-        self._terms = {}
-        return without_ledger(obs["text"])
-
-    @property
-    def outcome(self) -> Outcome:
-        """What the rollout has come to, wherever it stopped.
-
-        Raises
-        ------
-        ConfigError
-            Before `reset`.
-        """
-        if self._env is None:
-            raise ConfigError("The rollout has not begun: call reset first.")
-        return Outcome.of(self._env, self._info, self._terms)
-
-    def _call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        if self._env is None or self._env.ended:
-            return OVER
-        call = {"name": name, "arguments": dict(arguments)}
-        obs, _, _, _, self._info = self._env.step(call)
-        for term, value in self._info["reward_terms"].items():
-            self._terms[term] = self._terms.get(term, 0.0) + value
-        return without_ledger(obs["text"])
-
-
-def rollout_class(dx: Dx, *, owns_reward: bool = False) -> type[Rollout]:
-    """Return the class of a tier: its public methods are the tools, `reset`, nothing else.
-
-    Parameters
-    ----------
-    dx
-        Tier of diagnostic tools.
-    owns_reward
-        Whether it has ``get_reward`` as well, which TRL then adds to ``reward_funcs``.
-    """
-    members: dict[str, Any] = {"_dx": dx, "__doc__": Rollout.__doc__}
-    for schema in tool_schemas(dx):
-        method = tool_method(schema)
-        members[method.__name__] = method
-    if owns_reward:
-        members["get_reward"] = lambda self: self.outcome.reward
-    name = f"Rollout{tier_name(dx).capitalize()}"
-    return type(name, (Rollout,), members)
-
-
-def tool_method(schema: Schema) -> Callable[..., str]:
-    """Return a method that TRL describes by a schema, and that passes on whatever it is given."""
-    function = schema["function"]
-    name, properties = function["name"], function["parameters"]["properties"]
-    required = function["parameters"]["required"]
-
-    def method(self: Rollout, /, **arguments: Any) -> str:
-        return self._call(name, arguments)
-
-    hints = {key: _hint(about) for key, about in properties.items()}
-    parameters = [
-        inspect.Parameter(
-            key,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if key in required else None,
-            annotation=hint,
-        )
-        for key, hint in hints.items()
+def planning_messages(instance: Instance, dx: Dx) -> list[dict[str, str]]:
+    """Return what begins a conversation; the first observation follows at reset."""
+    return [
+        {"role": "system", "content": planning_prompt(instance.task, dx)},
+        {"role": "user", "content": ""},
     ]
-    first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    method.__name__ = method.__qualname__ = name
-    method.__signature__ = inspect.Signature([first, *parameters])  # type: ignore[attr-defined]
-    method.__annotations__ = {**hints, "return": str}
-    method.__doc__ = _google_style(function["description"], properties)
-    return method
-
-
-def _hint(about: Mapping[str, Any]) -> Any:
-    """Return the type hint of a parameter."""
-    kind = about["type"]
-    if isinstance(kind, list):
-        return _TYPES[kind[0]] | None
-    return _TYPES[kind]
-
-
-def _google_style(description: str, properties: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the docstring that transformers reads a schema from."""
-    lines = [description, "", "Args:"] if properties else [description]
-    for key, about in properties.items():
-        choices = f" (choices: {json.dumps(about['enum'])})" if "enum" in about else ""
-        lines.append(f"    {key}: {about['description']}{choices}")
-    return "\n".join(lines)
 
 
 class Adapter:
@@ -215,7 +56,9 @@ class Adapter:
     reward
         Weights of the reward's terms; None for the defaults.
     seed
-        Seed of every environment.
+        What the rows' seeds follow from.
+    side
+        Which side of the splits every patient must be on.
     owns_reward
         Whether the environments carry the reward (``get_reward``) in place of ``reward_funcs``.
     watch
@@ -239,14 +82,15 @@ class Adapter:
         dx: Sequence[Dx] = (None,),
         reward: RewardConfig | None = None,
         seed: int = 0,
+        side: Side = "train",
         owns_reward: bool = False,
         watch: Watch | None = None,
         **parameters: Any,
     ) -> None:
-        if not instances or not dx:
-            raise ConfigError("There is nothing to train on: name an instance and a tier.")
-        self._ids = [one if isinstance(one, str) else one.id for one in instances]
-        self._tiers, self._seed = list(dx), seed
+        self._prompts = Prompts(
+            instances, planning_messages, data=data, dx=dx, seed=seed, side=side
+        )
+        self._tiers = list(dx)
         desk = Desk(data, RewardConfig() if reward is None else reward, **parameters)
         self.environment_factory: dict[str, Callable[[], Rollout]] = {
             tier_name(one): _maker(rollout_class(one, owns_reward=owns_reward), desk)
@@ -259,24 +103,13 @@ class Adapter:
     @property
     def train_dataset(self) -> Dataset:
         """Rows of ``prompt``, ``instance``, ``environment`` (the tier) and ``seed``."""
-        return Dataset.from_list([self._row(one, dx) for one in self._ids for dx in self._tiers])
+        rows: Any = self._prompts  # map-style: torch says no more of it
+        return to_hugging_face(rows).rename_column("dx", "environment")
 
     @property
     def schemas(self) -> dict[str, list[Schema]]:
         """Schemas of the tools by tier, as the Planning agent sends them."""
         return {tier_name(one): tool_schemas(one) for one in self._tiers}
-
-    def _row(self, instance: str, dx: Dx) -> dict[str, Any]:
-        system = planning_prompt(instance.partition("/")[0], dx)
-        return {
-            "prompt": [
-                {"role": "system", "content": system},
-                {"role": "user", "content": ""},  # the first observation goes here, at reset
-            ],
-            "instance": instance,
-            "environment": tier_name(dx),
-            "seed": self._seed,
-        }
 
 
 def _maker(kind: type[Rollout], desk: Desk) -> Callable[[], Rollout]:

@@ -179,6 +179,8 @@ class Demonstrations(Strict):
         recordings.
     least_score
         Least score of an episode that is worth imitating; 0 takes all.
+    workers
+        Processes that play.
     """
 
     policy: str = "expert"
@@ -186,6 +188,7 @@ class Demonstrations(Strict):
     max_length: Count = 4096
     samples: Count | None = None
     least_score: Annotated[float, Field(ge=0, le=1)] = 0.0
+    workers: Annotated[int, Field(ge=0)] = 0
 
 
 class Evaluation(Strict):

@@ -1,9 +1,7 @@
-"""A policy's episodes as conversations, and these as samples with a loss on the agent's turns.
+"""A policy's episodes as conversations.
 
 A conversation is what the Planning agent would have been shown, had it made the same calls: system
-prompt, first observation, then call and observation in turn, the ledger's lines left out. A sample
-is a stretch of one: system prompt, the line that says how many turns are not shown, the turns that
-the agent's window has at the first call that is learnt, and more turns as far as there is room.
+prompt, first observation, then call and observation in turn, the ledger's lines left out.
 """
 
 from __future__ import annotations
@@ -14,22 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trl.chat_template_utils import get_training_chat_template
+from torch.utils.data import DataLoader
 
 from ecgscroll.catalogue.instances import Instance
-from ecgscroll.environment.env import make
 from ecgscroll.errors import ConfigError
-from ecgscroll.policy import Policy
+from ecgscroll.loaders import Rollouts
 from ecgscroll.tools.registry import Dx
-from ecgscroll.tools.schemas import tool_schemas
-from policies.asking import message_tokens
 from policies.backends.base import Message, Reply, ToolCall
 from policies.calls import Taken
 from policies.context import Turn, recorded
-from policies.prompts import phrase, planning_prompt
+from policies.prompts import planning_prompt
 from policies.text import without_ledger
 
-IGNORED = -100
 DONE = "Done."
 """What closes a conversation: GRPO has no other sign that an episode is over."""
 
@@ -70,30 +64,55 @@ class Conversation:
 
 
 def demonstrate(
-    policy: Policy, instance: str | Instance, dx: Dx, data: Path | None, seed: int = 0
-) -> Conversation:
-    """Let a policy play an episode, and return it as a conversation.
+    policy: str,
+    instances: Sequence[str | Instance],
+    dx: Dx,
+    data: Path | None = None,
+    *,
+    options: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    workers: int = 0,
+) -> Iterator[Conversation]:
+    """Let a policy play instances, and yield each episode as a conversation as it ends.
+
+    Parameters
+    ----------
+    policy, options
+        As ``ecgscroll run`` takes them.
+    instances
+        Of training patients.
+    dx
+        Tier of diagnostic tools.
+    data
+        Folder of the recordings, for ids.
+    seed
+        What the policies' seeds follow from.
+    workers
+        Processes; with several, episodes come in another order.
 
     Raises
     ------
-    EcgScrollError
-        What the environment or the policy raises.
+    ConfigError
+        If an episode ends in an error: what is shown must be whole.
     """
-    env = make(instance, data=data, dx=dx)
-    obs, info = env.reset(seed=seed)
-    policy.reset({**info, "sampling_seed": seed})
-    turns = [tuple(Turn().observed(without_ledger(obs["text"])))]
-    while not env.ended:
-        action = policy.act(obs, info)
-        obs, _, _, _, info = env.step(action)
-        turns.append(tuple(_turn(action, len(turns)).observed(without_ledger(obs["text"]))))
-    value = info["score"].value
+    rollouts = Rollouts(
+        policy, instances, data=data, dx=dx, seed=seed, options=options, rank=0, world_size=1
+    )
+    for item in DataLoader(rollouts, batch_size=None, num_workers=workers):
+        if item["error"] is not None:
+            raise ConfigError(f"{policy} failed on {item['instance']}: {item['error']}")
+        yield conversation_of(item, dx)
+
+
+def conversation_of(item: Mapping[str, Any], dx: Dx) -> Conversation:
+    """Return an episode of `ecgscroll.loaders.Rollouts` as a conversation."""
+    steps = item["steps"]
+    texts = [without_ledger(text) for text in (*(one["text"] for one in steps), item["final"])]
+    calls = [Turn(), *(_turn(one["action"], number) for number, one in enumerate(steps, 1))]
+    turns = (tuple(call.observed(text)) for call, text in zip(calls, texts, strict=True))
+    task = item["instance"].partition("/")[0]
     return Conversation(
-        env.instance.id,
-        dx,
-        planning_prompt(env.task.name, dx),
-        tuple(turns),
-        None if value != value else value,
+        item["instance"], dx, planning_prompt(task, dx), tuple(turns), item["score"]
     )
 
 
@@ -102,160 +121,3 @@ def _turn(action: Mapping[str, Any], number: int) -> Turn:
     name, arguments = str(action["name"]), dict(action.get("arguments") or {})
     said = Reply("", (ToolCall(name, json.dumps(arguments)),))
     return recorded(said, Taken({"name": name, "arguments": arguments}, 0), number)
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Turns ``first`` to ``last`` (exclusive) of a conversation; learnt from ``learnt`` on."""
-
-    first: int
-    learnt: int
-    last: int
-
-
-def stretches(lengths: Sequence[int], shown: int, room: int) -> list[Stretch]:
-    """Divide a conversation so that every call is learnt once, with what the agent sees in view.
-
-    Parameters
-    ----------
-    lengths
-        Tokens of each turn.
-    shown
-        Turns that an agent sees, the newest observation's included; as many are repeated from the
-        stretch before, where they fit.
-    room
-        Most tokens of a stretch; a turn that is longer makes one of its own.
-
-    Examples
-    --------
-    >>> stretches([10] * 6, shown=2, room=40)
-    [Stretch(first=0, learnt=0, last=4), Stretch(first=2, learnt=4, last=6)]
-    """
-    found: list[Stretch] = []
-    learnt = 0
-    while learnt < len(lengths):
-        first = max(0, learnt - shown)
-        while first < learnt - 1 and sum(lengths[first : learnt + 1]) > room:
-            first += 1
-        last, used = first, 0
-        while last < len(lengths):
-            used += lengths[last]
-            if used > room and last > learnt:
-                break
-            last += 1
-        last = max(last, learnt + 1)
-        found.append(Stretch(first, learnt, last))
-        learnt = last
-    return found
-
-
-class Sampler:
-    """Turns conversations into tokens and labels.
-
-    Parameters
-    ----------
-    tokenizer
-        Of the model that learns.
-    turns
-        Most earlier turns that the agent sees.
-    max_length
-        Most tokens of a sample.
-    template
-        Further variables of the chat template.
-
-    Raises
-    ------
-    ConfigError
-        If TRL does not know the tokenizer's chat template, so that an agent's turns could not be
-        told from the rest.
-    """
-
-    def __init__(
-        self,
-        tokenizer: Any,
-        turns: int,
-        max_length: int,
-        template: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._tokenizer, self._template = tokenizer, dict(template or {})
-        self._shown, self._max_length = turns + 1, max_length
-        try:
-            self._marked = get_training_chat_template(tokenizer) or tokenizer.chat_template
-        except ValueError:
-            raise ConfigError(
-                "TRL does not know the model's chat template: set model.chat_template, such as "
-                "qwen2_5 for tokenizers with <|im_start|>."
-            ) from None
-
-    def samples(self, conversation: Conversation) -> Iterator[dict[str, list[int]]]:
-        """Yield ``input_ids`` and ``labels``, -100 where nothing is to be learnt.
-
-        Raises
-        ------
-        ConfigError
-            If a turn does not fit into a sample.
-        """
-        lengths = [self._length(turn) for turn in conversation.turns]
-        head = len(self._encoded(conversation, ())["input_ids"])
-        room = self._max_length - head
-        if room < max(lengths):
-            raise ConfigError(
-                f"The system prompt takes {head} tokens and a turn up to {max(lengths)}: raise "
-                f"demonstrations.max_length ({self._max_length})."
-            )
-        for one in stretches(lengths, self._shown, room):
-            encoded = self._encoded(conversation, self._messages(conversation, one))
-            ids, mask = encoded["input_ids"], encoded["assistant_masks"]
-            read = max(0, one.learnt - max(one.first, 1))  # the first turn has no call
-            kept = _without_first(mask, read)
-            labels = [token if own else IGNORED for token, own in zip(ids, kept, strict=True)]
-            if any(own for own in kept[: self._max_length]):
-                cut = slice(self._max_length)
-                yield {"input_ids": ids[cut], "labels": labels[cut]}
-
-    def _messages(self, conversation: Conversation, one: Stretch) -> list[Message]:
-        turns = conversation.turns
-        messages = [message for turn in turns[one.first : one.last] for message in turn]
-        if one.first:
-            messages.insert(0, {"role": "user", "content": phrase("left_out", n=one.first)})
-        if one.last == len(turns):
-            messages.append({"role": "assistant", "content": DONE})
-        return messages
-
-    def _encoded(self, conversation: Conversation, messages: Sequence[Message]) -> Any:
-        system = {"role": "system", "content": conversation.system}
-        return self._tokenizer.apply_chat_template(
-            [system, *map(decoded_calls, messages)],
-            tools=tool_schemas(conversation.dx),
-            chat_template=self._marked,
-            tokenize=True,
-            return_dict=True,
-            return_assistant_tokens_mask=True,
-            **self._template,
-        )
-
-    def _length(self, turn: Sequence[Message]) -> int:
-        return sum(message_tokens(message, self._count) for message in turn)
-
-    def _count(self, text: str) -> int:
-        return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
-
-
-def decoded_calls(message: Message) -> dict[str, Any]:
-    """Return a message whose calls carry their arguments as objects, as chat templates expect."""
-    calls = [
-        {**call, "function": {**call["function"], "arguments": json.loads(arguments)}}
-        for call in message.get("tool_calls", ())
-        for arguments in (call["function"]["arguments"],)
-    ]
-    return {**message, "tool_calls": calls} if calls else dict(message)
-
-
-def _without_first(mask: Sequence[int], turns: int) -> list[int]:
-    """Clear the first so many runs of ones of a mask: one run is one of the agent's turns."""
-    kept, run, before = list(mask), 0, 0
-    for at, own in enumerate(mask):
-        run += own and not before
-        kept[at] = int(own and run > turns)
-        before = own
-    return kept

@@ -27,10 +27,11 @@ from ecgscroll.scoring.exploits import BASES, EXPLOITS
 from ecgscroll.scoring.floors import floor_ledgers, oracle_ledger
 from ecgscroll.scoring.rewards import TERMS, RewardConfig, Rewards, StepEvent
 from ecgscroll.tools.registry import Dx
-from training.adapter import Desk, tier_of
+from training.adapter import tier_of
 from training.config import GRPORun, load
 from training.data import divide
 from training.rewards import Outcome
+from training.rollout import Desk
 
 Terms = Mapping[str, float]
 

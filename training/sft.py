@@ -18,13 +18,13 @@ from trl import SFTConfig, SFTTrainer
 
 from ecgscroll.catalogue.instances import Instance
 from ecgscroll.errors import ConfigError
-from ecgscroll.policy import load_policy
 from training.adapter import tier_of
 from training.checkpoints import training_record
 from training.config import SFTRun, trainer_arguments
 from training.data import Parts, divide
-from training.demonstrations import Conversation, Sampler, demonstrate
+from training.demonstrations import Conversation, demonstrate
 from training.order import OrderedByEpoch
+from training.samples import Sampler
 from training.session import Session
 from training.setup import begin, command, open_model, open_tokenizer, with_adapter
 from training.tiny import make_model, make_tokenizer
@@ -62,14 +62,24 @@ class Material:
 def play(run: SFTRun, parts: Parts) -> Material:
     """Let the demonstrator play both parts."""
     about = run.demonstrations
-    policy = load_policy(about.policy, **about.options)
 
     def played(instances: Sequence[Instance], name: str) -> list[Conversation]:
-        trials = [(one, tier_of(tier)) for one in instances for tier in run.data.dx]
-        found = [
-            demonstrate(policy, one, dx, parts.folder, run.seed)
-            for one, dx in track(trials, f"{about.policy}, {name}", transient=True)
-        ]
+        episodes = (
+            episode
+            for tier in run.data.dx
+            for episode in demonstrate(
+                about.policy,
+                instances,
+                tier_of(tier),
+                options=about.options,
+                seed=run.seed,
+                workers=about.workers,
+            )
+        )
+        total = len(instances) * len(run.data.dx)
+        told = f"{about.policy}, {name}"
+        found = list(track(episodes, told, total, transient=True)) if instances else []
+        found.sort(key=lambda one: (one.dx or "", one.instance))  # whatever the workers
         return [one for one in found if (one.score or 0.0) >= about.least_score]
 
     return Material(played(parts.train, "training"), played(parts.held_out, "held out"))

@@ -10,10 +10,12 @@ from transformers.utils import get_json_schema
 
 import ecgscroll
 from ecgscroll.errors import ConfigError
+from ecgscroll.loaders.opening import tier_name
 from ecgscroll.policy import load_policy
 from ecgscroll.scoring.rewards import RewardConfig
 from policies.text import without_ledger
-from training.adapter import OVER, Adapter, Rollout, rollout_class, tier_name
+from training.adapter import Adapter
+from training.rollout import OVER, Rollout, rollout_class
 
 TIERS = [None, "signal", "reference"]
 NAME = "af_burden/synth/paf01"
@@ -146,13 +148,13 @@ def test_a_row_for_each_instance_and_tier_with_the_planning_prompt(synth_data):
     assert [(row["instance"].partition("/")[0], row["environment"]) for row in rows] == [
         (task, tier_name(dx)) for task in ("af_burden", "ischemia") for dx in TIERS
     ]
-    assert {row["seed"] for row in rows} == {7}
+    assert len({row["seed"] for row in rows}) == 6
     assert all(row["prompt"][0]["role"] == "system" for row in rows)
     assert set(adapter.environment_factory) == set(adapter.schemas) == set(map(tier_name, TIERS))
 
 
 def test_nothing_to_train_on_is_refused(synth_data):
-    with pytest.raises(ConfigError, match="nothing to train on"):
+    with pytest.raises(ConfigError, match="no instance"):
         Adapter([], data=synth_data)
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import ecgscroll
 from ecgscroll.errors import ConfigError
-from ecgscroll.policy import load_policy
 from ecgscroll.tools.schemas import tool_schemas
 from policies.planning import Planning
-from training.demonstrations import DONE, IGNORED, Sampler, decoded_calls, demonstrate, stretches
+from training.demonstrations import DONE, demonstrate
+from training.samples import IGNORED, Sampler, decoded_calls, stretches
 from training.tiny import make_tokenizer
 
 NAME = "af_burden/synth/paf01"
@@ -21,7 +21,8 @@ NAME = "af_burden/synth/paf01"
 
 @pytest.fixture(scope="module")
 def conversation(synth_data):
-    return demonstrate(load_policy("rule"), NAME, "reference", synth_data)
+    (found,) = demonstrate("rule", [NAME], "reference", synth_data)
+    return found
 
 
 @pytest.fixture(scope="module")

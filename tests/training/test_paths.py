@@ -67,7 +67,14 @@ def test_sft_lowers_the_loss_and_goes_on_after_a_kill_as_if_there_had_been_none(
 
 
 def test_grpo_goes_on_after_a_kill_as_if_there_had_been_none(taught, synth_data, tmp_path):
-    values = grpo_values(synth_data, tmp_path, taught / "model", max_steps=5)
+    values = grpo_values(
+        synth_data,
+        tmp_path,
+        taught / "model",
+        max_steps=6,
+        num_generations=8,
+        per_device_train_batch_size=8,
+    )
     values["reward"] |= {"step": 0.01}
     values["data"]["instances"] = ["af_burden/synth/paf01", "episode_detection/synth/paf01"]
     values["trainer"] |= {"save_strategy": "steps", "save_steps": 3}

@@ -12,9 +12,9 @@ from ecgscroll.catalogue.instances import get_instance
 from ecgscroll.scoring.floors import floor_ledgers, oracle_ledger
 from ecgscroll.scoring.rewards import RewardConfig
 from policies.expert import Expert
-from training.adapter import Desk
 from training.config import GRPORun, load
 from training.reward_table import Row, best_trivial, exploit_gain, grid, ledger_terms, table
+from training.rollout import Desk
 
 CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("*-grpo.yaml"))
 NAMES = [
