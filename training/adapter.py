@@ -16,12 +16,14 @@ from datasets import Dataset
 
 from ecgscroll.catalogue.instances import Instance
 from ecgscroll.catalogue.splits import Side
+from ecgscroll.errors import ConfigError
 from ecgscroll.loaders import Prompts, to_hugging_face
-from ecgscroll.loaders.opening import tier_name
+from ecgscroll.loaders.opening import opened, tier_name
 from ecgscroll.scoring.rewards import RewardConfig
 from ecgscroll.tools.registry import Dx, check_dx
 from ecgscroll.tools.schemas import Schema, tool_schemas
 from policies.prompts import planning_prompt
+from training.data import playable
 from training.rewards import VerifierReward, Watch
 from training.rollout import Desk, Rollout, rollout_class
 
@@ -52,7 +54,7 @@ class Adapter:
     data
         Folder of the recordings.
     dx
-        Tiers; each instance is a row for each of them.
+        Tiers; each instance is a row for each of them that can see what its task asks for.
     reward
         Weights of the reward's terms; None for the defaults.
     seed
@@ -87,10 +89,17 @@ class Adapter:
         watch: Watch | None = None,
         **parameters: Any,
     ) -> None:
-        self._prompts = Prompts(
-            instances, planning_messages, data=data, dx=dx, seed=seed, side=side
-        )
-        self._tiers = list(dx)
+        found = opened(instances, data)
+        self._tiers = [one for one in dx if any(playable(each, one) for each in found)]
+        if not self._tiers:
+            raise ConfigError("No tier can see what these tasks ask for; name reference labels.")
+        rows: list[dict[str, Any]] = []
+        for one in self._tiers:
+            kept = [each for each in found if playable(each, one)]
+            prompts = Prompts(kept, planning_messages, dx=[one], seed=seed, side=side)
+            rows += [prompts[index] for index in range(len(prompts))]
+        place = {each.id: number for number, each in enumerate(found)}
+        self._rows = sorted(rows, key=lambda row: place[row["instance"]])
         desk = Desk(data, RewardConfig() if reward is None else reward, **parameters)
         self.environment_factory: dict[str, Callable[[], Rollout]] = {
             tier_name(one): _maker(rollout_class(one, owns_reward=owns_reward), desk)
@@ -103,8 +112,7 @@ class Adapter:
     @property
     def train_dataset(self) -> Dataset:
         """Rows of ``prompt``, ``instance``, ``environment`` (the tier) and ``seed``."""
-        rows: Any = self._prompts  # map-style: torch says no more of it
-        return to_hugging_face(rows).rename_column("dx", "environment")
+        return to_hugging_face(self._rows).rename_column("dx", "environment")
 
     @property
     def schemas(self) -> dict[str, list[Schema]]:

@@ -13,7 +13,8 @@ from ecgscroll.evaluation.config import data_digest
 from ecgscroll.evaluation.provenance import recordings_digest
 from ecgscroll.evaluation.selection import find_data, read_ids, select
 from ecgscroll.loaders import check_side, training_instances
-from ecgscroll.tasks import CORE_TASKS
+from ecgscroll.tasks import CORE_TASKS, get_task
+from ecgscroll.tools.registry import Dx
 from training.config import Data
 
 
@@ -89,6 +90,20 @@ def named(folder: Path, given: Sequence[str] | Path) -> list[Instance]:
     """Return the instances of a list or of a file of ids."""
     ids = read_ids(given) if isinstance(given, Path) else given
     return select(folder, ids=ids)[0]
+
+
+def playable(instance: Instance, dx: Dx) -> bool:
+    """Tell whether a tier can see what the task asks for: without a waveform, labels or R-R alone.
+
+    Parameters
+    ----------
+    instance
+        From a data folder.
+    dx
+        Tier of diagnostic tools.
+    """
+    seen_in_beats = get_task(instance.task).cue == "rr_irregularity"
+    return instance.available == "signal" or dx == "reference" or seen_in_beats
 
 
 def spread(instances: Sequence[Instance], most: int | None) -> list[Instance]:

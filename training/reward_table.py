@@ -29,7 +29,7 @@ from ecgscroll.scoring.rewards import TERMS, RewardConfig, Rewards, StepEvent
 from ecgscroll.tools.registry import Dx
 from training.adapter import tier_of
 from training.config import GRPORun, load
-from training.data import divide
+from training.data import divide, playable
 from training.rewards import Outcome
 from training.rollout import Desk
 
@@ -170,13 +170,16 @@ def main(
         run = load(path, GRPORun)
         about = run.data if data is None else run.data.model_copy(update={"folder": data})
         parts = divide(about, run.seed)
-        instances = _first_of_each(parts.train, limit)
         desk = Desk(parts.folder, run.weights(), budget=run.budget, rewind=run.rewind)
-        agents = {f"{policy}, {tier}": (load_policy(policy), tier_of(tier)) for tier in about.dx}
-        for task, rows in table(run.weights(), instances, agents, desk).items():
-            own = [one for one in instances if one.task == task]
-            print_grids([grid(f"{path.name}, {task}, {len(own)} training instances", rows)])
-            failed |= _judge(rows, run.weights(), own)
+        for tier in about.dx:
+            seen = [one for one in parts.train if playable(one, tier_of(tier))]
+            instances = _first_of_each(seen, limit)
+            agents = {policy: (load_policy(policy), tier_of(tier))}
+            for task, rows in table(run.weights(), instances, agents, desk).items():
+                own = [one for one in instances if one.task == task]
+                title = f"{path.name}, {task}, dx {tier}, {len(own)} training instances"
+                print_grids([grid(title, rows)])
+                failed |= _judge(rows, run.weights(), own)
     raise typer.Exit(int(failed))
 
 

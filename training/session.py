@@ -16,7 +16,7 @@ from training.adapter import tier_of
 from training.callbacks import HeldOut, RichProgress
 from training.checkpoints import base_of, resumable, save_checkpoint
 from training.config import Run
-from training.data import Parts, digests, named, spread
+from training.data import Parts, digests, named, playable, spread
 from training.evaluate import evaluate_checkpoint, mean_scores
 
 Record = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -96,9 +96,12 @@ class Session:
         try:
             with torch.random.fork_rng(devices):
                 for tier in self._run.data.dx:
+                    seen = [one for one in self._instances if playable(one, tier_of(tier))]
+                    if not seen:
+                        continue
                     summary = evaluate_checkpoint(
                         model,
-                        self._instances,
+                        seen,
                         self._folder,
                         model.parent / tier,
                         dx=tier_of(tier),

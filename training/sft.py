@@ -21,7 +21,7 @@ from ecgscroll.errors import ConfigError
 from training.adapter import tier_of
 from training.checkpoints import training_record
 from training.config import SFTRun, trainer_arguments
-from training.data import Parts, divide
+from training.data import Parts, divide, playable
 from training.demonstrations import Conversation, demonstrate
 from training.order import OrderedByEpoch
 from training.samples import Sampler
@@ -61,24 +61,26 @@ class Material:
 
 def play(run: SFTRun, parts: Parts) -> Material:
     """Let the demonstrator play both parts."""
-    about = run.demonstrations
+    about, given = run.demonstrations, [tier_of(name) for name in run.data.dx]
 
     def played(instances: Sequence[Instance], name: str) -> list[Conversation]:
+        tiers = [(tier, [one for one in instances if playable(one, tier)]) for tier in given]
         episodes = (
             episode
-            for tier in run.data.dx
+            for tier, seen in tiers
+            if seen
             for episode in demonstrate(
                 about.policy,
-                instances,
-                tier_of(tier),
+                seen,
+                tier,
                 options=about.options,
                 seed=run.seed,
                 workers=about.workers,
             )
         )
-        total = len(instances) * len(run.data.dx)
+        total = sum(len(seen) for _, seen in tiers)
         told = f"{about.policy}, {name}"
-        found = list(track(episodes, told, total, transient=True)) if instances else []
+        found = list(track(episodes, told, total, transient=True))
         found.sort(key=lambda one: (one.dx or "", one.instance))  # whatever the workers
         return [one for one in found if (one.score or 0.0) >= about.least_score]
 

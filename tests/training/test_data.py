@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ecgscroll.catalogue.instances import Instance
 from ecgscroll.catalogue.splits import split_of
 from ecgscroll.errors import ConfigError
 from training.config import Data
-from training.data import divide
+from training.data import divide, playable
 
 
 def about(folder, **more):
@@ -70,3 +71,17 @@ def test_digests_change_with_what_is_trained_on(synth_data):
     other = drawn(synth_data, 0, tasks=["ischemia"], held_out=0).digests()
     assert one["train"]["truths"] != other["train"]["truths"]
     assert one["held_out"] == other["held_out"]
+
+
+@pytest.mark.parametrize(
+    ("task", "available", "tiers"),
+    [
+        ("ischemia", "signal", {None, "signal", "reference"}),
+        ("ischemia", "annotations", {"reference"}),
+        ("pvc_burden", "annotations", {"reference"}),
+        ("af_burden", "annotations", {None, "signal", "reference"}),
+    ],
+)
+def test_a_tier_plays_what_it_can_see(task, available, tiers):
+    one = Instance("x", "core", task, "d", "r", "d/r", 60.0, available=available)
+    assert {dx for dx in (None, "signal", "reference") if playable(one, dx)} == tiers
