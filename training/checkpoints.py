@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import tempfile
@@ -12,6 +13,8 @@ from typing import Any
 
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.provenance import provenance
+from ecgscroll.tools.schemas import tool_schemas
+from policies.prompts import prompts_digest
 
 RECORD = "training.json"
 _ADAPTER = "adapter_config.json"
@@ -82,12 +85,22 @@ def training_record(run: Any, kind: str, digests: Mapping[str, Any], **more: Any
         "digest": run.digest(),
         "seed": run.seed,
         "planning": run.agent.options(),
+        "told": told_digest(),
         "data": dict(digests),
         "commit": came_from["commit"],
         "python": came_from["python"],
         "packages": packages,
         **more,
     }
+
+
+def told_digest() -> str:
+    """SHA-256 of what every model is told: the prompts and the tools' schemas.
+
+    A tokenizer of a model from scratch has their lines as tokens, so it is for these words alone.
+    """
+    schemas = [tool_schemas(dx) for dx in (None, "signal", "reference")]
+    return hashlib.sha256(f"{prompts_digest()} {json.dumps(schemas)}".encode()).hexdigest()
 
 
 def _version(name: str) -> str | None:

@@ -28,7 +28,7 @@ from ecgscroll.evaluation.selection import find_data, read_ids, select
 from ecgscroll.evaluation.table import print_summary
 from ecgscroll.policy import fingerprint
 from ecgscroll.tools.registry import Dx
-from training.checkpoints import base_of, read_record
+from training.checkpoints import base_of, read_record, told_digest
 
 Tier = Literal["none", "signal", "reference"]
 
@@ -163,6 +163,7 @@ def main(
         "options": {} if temperature is None else {"temperature": temperature},
     }
     for model, place in [*((one, _beside(out, one)) for one in models), (checkpoint, out)]:
+        _warn_of_other_words(model)
         with _progress(str(model), len(chosen) * rollouts) as told:
             summary = evaluate_checkpoint(model, chosen, folder, place, progress=told, **more)
         Console().print(f"{model} ({place})", style="bold", soft_wrap=True)
@@ -170,6 +171,15 @@ def main(
         if model != checkpoint:
             runs.append(place)
     _compare(runs, out)
+
+
+def _warn_of_other_words(model: Path) -> None:
+    """Say if the prompts or the tools have changed since a model was trained."""
+    if read_record(model).get("told", told_digest()) != told_digest():
+        Console(stderr=True, soft_wrap=True).print(
+            f"{model} was trained with other prompts or tools: it may not know these.",
+            style="yellow",
+        )
 
 
 @contextmanager

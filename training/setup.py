@@ -31,7 +31,9 @@ CONFIGURATION = "configuration.json"
 def command(kind: type[AnyRun], train: Callable[[AnyRun], Any], argv: Sequence[str]) -> int:
     """Run a training command: one configuration, errors of the user's in one sentence."""
     if len(argv) != 1 or argv[0] in ("-h", "--help"):
-        sys.stderr.write(f"Usage: python -m {train.__module__} CONFIG.yaml\n\n{kind.__doc__}\n")
+        sys.stderr.write(
+            f"Usage: python -m training.{Path(sys.argv[0]).stem} CONFIG.yaml\n\n{kind.__doc__}\n"
+        )
         return 0 if argv[:1] in (["-h"], ["--help"]) else 2
     try:
         train(load(Path(argv[0]), kind))

@@ -11,6 +11,7 @@ from training_fakes import grpo_values, sft_values
 
 from ecgscroll.errors import ConfigError
 from training import grpo, sft
+from training.checkpoints import told_digest
 from training.config import GRPORun, SFTRun
 
 pytestmark = pytest.mark.slow
@@ -47,6 +48,7 @@ def test_sft_leaves_all_that_belongs_together(taught):
     assert record["planning"]["ledger"] is False
     assert set(record["data"]["train"]) == {"truths", "recordings"}
     assert record["packages"]["trl"]
+    assert record["told"] == told_digest()
     assert list((taught / "tensorboard").iterdir())
 
 
