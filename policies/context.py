@@ -69,6 +69,9 @@ class Context:
         Counts the tokens of a text.
     turns
         Most earlier turns that ``window`` shows.
+    ledger
+        Whether the newest observation shows the ledger's content. Without it, every observation
+        reads the same when it is new and when it is old, as a model reads them in training.
 
     Raises
     ------
@@ -76,9 +79,17 @@ class Context:
         If there is no such kind, or the room is too small for the system message and a little.
     """
 
-    def __init__(self, kind: Kind, system: str, room: int, count: Count, turns: int = 32) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        system: str,
+        room: int,
+        count: Count,
+        turns: int = 32,
+        ledger: bool = True,
+    ) -> None:
         check_kind(kind)
-        self._kind, self._count = kind, count
+        self._kind, self._count, self._ledger = kind, count, ledger
         self._system: Message = {"role": "system", "content": system}
         self._room = room - self._tokens(self._system)
         if self._room < LEAST_TOKENS:
@@ -96,6 +107,7 @@ class Context:
         self._text = text
         if self._kind == "last":
             return self._alone(without_ledger(text))
+        text = text if self._ledger else without_ledger(text)
         said = sum(map(self._tokens, self._turn.messages))
         spare = self._room - said - self._tokens({"content": self._left_out()})
         if spare < LEAST_TOKENS // 2:

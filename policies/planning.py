@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ecgscroll.environment.parameters import check_count
+from ecgscroll.environment.parameters import check_choice, check_count
 from ecgscroll.tools.schemas import tool_schemas
 from policies.asking import Asker, prompt_room
 from policies.backends import open_backend
@@ -28,6 +28,9 @@ class Planning:
         Most earlier turns in a ``window``.
     prompt_tokens
         Most tokens of a prompt, tools included; less where the model's context is shorter.
+    ledger
+        Whether the newest observation shows the ledger's content; ``false`` for a model that was
+        trained without it.
     options
         The back end's own: model, adapter, temperature, max_new_tokens, ...
 
@@ -45,12 +48,15 @@ class Planning:
         context: Kind = "window",
         turns: int = 32,
         prompt_tokens: int = 8000,
+        ledger: bool = True,
         **options: Any,
     ) -> None:
         check_kind(context)
         check_count("turns", turns, 0)
         check_count("prompt_tokens", prompt_tokens, 1)
+        check_choice("ledger", ledger, (True, False))
         self._kind, self._turns, self._most = context, turns, prompt_tokens
+        self._ledger = ledger
         self._options = options
         self._asker = Asker(open_backend(backend, **options))
 
@@ -61,12 +67,18 @@ class Planning:
         context: Kind = "window",
         turns: int = 32,
         prompt_tokens: int = 8000,
+        ledger: bool = True,
         **options: Any,
     ) -> dict[str, Any]:
         """Return the prompts' hash, the context's settings and what the back end depends on."""
         return {
             "prompts": prompts_digest(),
-            "context": {"kind": context, "turns": turns, "prompt_tokens": prompt_tokens},
+            "context": {
+                "kind": context,
+                "turns": turns,
+                "prompt_tokens": prompt_tokens,
+                "ledger": ledger,
+            },
             "backend": open_backend(backend, **options).fingerprint(),
         }
 
@@ -81,6 +93,7 @@ class Planning:
             room,
             self._asker.backend.count_tokens,
             self._turns,
+            self._ledger,
         )
 
     def act(self, obs: Mapping[str, Any], info: Mapping[str, Any]) -> dict[str, Any]:

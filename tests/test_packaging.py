@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("ecgscroll", "policies")
+PACKAGES = ("ecgscroll", "policies", "training")
 HEAVY = ("torch", "transformers", "trl", "lightning", "matplotlib", "pandas", "wfdb")
 
 
@@ -80,7 +80,7 @@ def build_wheel(folder: Path) -> Path:
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    for name in ("ecgscroll", "policies", "datasets"):
+    for name in ("ecgscroll", "policies", "training", "datasets"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     build = (sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder)
     run(*build, source, cwd=folder)

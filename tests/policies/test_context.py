@@ -92,6 +92,15 @@ def test_only_the_newest_observation_of_a_window_shows_the_ledger():
     assert "Result: 4" in messages[-3]["content"]
 
 
+def test_without_the_ledger_an_observation_reads_the_same_new_and_old():
+    context = Context("window", SYSTEM, 4000, quarter, 32, ledger=False)
+    newest = [answer(context, skim(), observation(n))[-1]["content"] for n in range(6)]
+    *_, last = context.messages(observation(6))
+    assert "Ledger" not in last["content"]
+    shown = [one["content"] for one in context.messages(observation(6)) if one["role"] != "system"]
+    assert [text for text in shown if text] == [*newest, last["content"]]
+
+
 def test_last_shows_neither_history_nor_the_ledgers_content():
     messages = talk(make("last"), 5)
     assert [one["role"] for one in messages] == ["system", "user"]
