@@ -8,7 +8,6 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ecgscroll.evaluation.behaviour import CONSUMED
@@ -40,7 +39,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
         console = Console(width=_PLAIN_WIDTH)
     config = summary["config"]
     console.print(
-        f"{escape(legible(config['policy']))}, dx {config['dx'] or 'none'}, "
+        f"{legible(config['policy'])}, dx {config['dx'] or 'none'}, "
         f"{summary['parameters']['scoring']} scoring: {summary['episodes']} episodes, "
         f"{summary['hours']:.1f} h read",
         style="bold",

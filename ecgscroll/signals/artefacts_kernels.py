@@ -17,7 +17,10 @@ def spikes_of(lead: Any, k: int, least: float, level: float) -> Any:
     """
     found, count = np.empty(len(lead), np.int64), 0
     for i in range(2 * k, len(lead) - 2 * k):
-        up, down = lead[i] - lead[i - k], lead[i] - lead[i + k]
+        up = lead[i] - lead[i - k]
+        if not abs(up) > least:  # most samples end here
+            continue
+        down = lead[i] - lead[i + k]
         if not up * down > 0:
             continue
         height = min(abs(up), abs(down))
