@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from browser_fakes import FAINT, brightness, episode, settled
 from report_fakes import HOSTILE, IDS
@@ -55,7 +57,7 @@ def test_a_link_names_its_rollout(open_rolled):
     assert tab.inner_text("#name").endswith("rollout r2")
     assert "the limit of steps was reached" in tab.inner_text("#step")
     tab.click("#rollouts a >> nth=0")
-    tab.wait_for_function("document.getElementById('name').textContent.endsWith('r0')")
+    expect(tab.locator("#name")).to_have_text(re.compile("r0$"))
     assert "rollout=" not in tab.evaluate("location.hash")
     assert tab.get_attribute("#rollouts a >> nth=0", "aria-current") == "page"
     tab.keyboard.press("Escape")
