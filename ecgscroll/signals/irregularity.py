@@ -27,6 +27,7 @@ SPANS = ((-6, 6), (-20, 20), (-64, 40), (-14, 0), (1, 15))
 """First and last interval of each span, counted from the one that is judged."""
 AGREE, AGREE_CLOSELY = 0.04, 0.015
 """Logarithmic difference at which agreement falls to one half; 0.04 is 32 ms of 800."""
+_LEAST, _RARE = 6, 0.01
 _SINGLE = 4
 _UNIT = 4096.0
 
@@ -53,6 +54,41 @@ def feature_blocks(ms: Float, end: Float, ahead_s: ArrayLike = AHEAD_S) -> Itera
         yield _of_means((sums[high + 1] - sums[low]) / (_UNIT * (high - low + 1))[:, None])
     furthest = spans(end, (0, _FULL_AHEAD), ahead_s)[1] - np.arange(len(ms))
     yield furthest[:, None] / _FULL_AHEAD
+
+
+def entropy(ms: Float) -> float:
+    """Sample entropy of order one of R-R intervals; NaN under six.
+
+    Minus the logarithm of how often two intervals that agree follow on two that agree, over pairs
+    at most eight beats apart, so that a slow change of rate does not count (after Lake & Moorman
+    2011, who take pairs at any distance and a tolerance in ms). Under 0.7 in sinus rhythm and in
+    ectopy that repeats itself, 1.2 to 1.8 in fibrillation. Low in flutter of regular conduction;
+    high where ectopy has many couplings, and where beats are missed.
+
+    Parameters
+    ----------
+    ms
+        (m,) R-R intervals, milliseconds.
+
+    Examples
+    --------
+    >>> bigeminy = np.tile([600.0, 1000.0], 20)
+    >>> random = np.random.default_rng(0).uniform(400, 1100, 40)
+    >>> round(entropy(bigeminy), 1), round(entropy(random), 1)
+    (0.0, 1.6)
+    """
+    if len(ms) < _LEAST:
+        return float("nan")
+    x = np.log(ms)
+    close = [1.0 / (1.0 + ((x[lag:] - x[:-lag]) / AGREE) ** 2) for lag in _lags(len(x))]
+    agree = np.concatenate([one[1:] for one in close])
+    both = np.concatenate([one[1:] * one[:-1] for one in close])
+    return float(-np.log((both.mean() + _RARE) / (agree.mean() + _RARE)))
+
+
+def _lags(count: int) -> range:
+    """Distances at which there are pairs with a pair before them."""
+    return range(1, min(LAGS, count - 2) + 1)
 
 
 def spans(

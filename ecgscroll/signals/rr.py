@@ -118,15 +118,3 @@ def variation(ms: NDArray[np.float64]) -> float:
     mean = ms.sum() / len(ms)
     off = ms - mean
     return float(np.sqrt((off * off).sum() / len(ms)) / mean)
-
-
-def step_fraction(found: Intervals) -> float:
-    """Median step from one R-R interval to the next, over the mean; NaN under two steps.
-
-    Steps over an interval that was left out do not count. Single early beats hardly move a median,
-    so this tells fibrillation (above about 0.08) from ectopy better than `variation`.
-    """
-    ms, end = found.ms, found.end
-    next_to = np.abs(end[:-1] + ms[1:] / 1000 - end[1:]) < 1e-6
-    steps = np.abs(np.diff(ms))[next_to]
-    return float(np.median(steps) / ms.mean()) if len(steps) > 1 else float("nan")

@@ -13,9 +13,9 @@ TOOL_HELP = {
     "get_rate_rhythm": (
         "heart rate (hr_bpm) and the R-R intervals' mean, s.d., shortest and longest in ms; "
         "rr_irregularity is their coefficient of variation (steady rhythm under about 0.1, "
-        "atrial fibrillation usually above 0.15), rr_step_frac the median step from one interval "
-        "to the next over the mean (atrial fibrillation above about 0.08; single early beats "
-        "hardly move it); pauses are the bounds (s) of intervals of 2 s or more"
+        "atrial fibrillation usually above 0.15), rr_entropy their sample entropy (under about 0.7 "
+        "in a steady rhythm, 1.2 and more in atrial fibrillation; early beats that repeat a "
+        "pattern hardly raise it); pauses are the bounds (s) of intervals of 2 s or more"
     ),
     "get_p_wave": (
         "share of beats with a P wave (p_present_frac), PR interval in ms, P amplitude in mV, and "

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecgscroll.signals import rr
+from ecgscroll.signals import irregularity, rr
 from ecgscroll.signals.beats import WIDE_QRS_MS, Beats, lead_medians
 from ecgscroll.tools.rounding import capped, milliseconds, millivolts, ratio, seconds
 
@@ -43,8 +43,8 @@ NO_LEVEL = f"{NOT_MEASURED}, or its levels are more than a heart gives (a wrong 
 def get_rate_rhythm(beats: Beats, t0: float, t1: float, per_beat: bool = False) -> Result:
     """Heart rate and R-R statistics; intervals that artefacts made are left out and counted.
 
-    ``rr_irregularity`` is the coefficient of variation, ``rr_step_frac`` the median step from one
-    interval to the next over the mean, ``rr_excluded`` the number left out;
+    ``rr_irregularity`` is the coefficient of variation, ``rr_entropy`` the sample entropy
+    (:func:`ecgscroll.signals.irregularity.entropy`), ``rr_excluded`` the number left out;
     ``pauses`` are the bounds (s) of intervals of 2 s or more (:func:`ecgscroll.signals.rr.pauses`).
     """
     beats = beats.between(t0, t1)
@@ -56,7 +56,7 @@ def get_rate_rhythm(beats: Beats, t0: float, t1: float, per_beat: bool = False) 
         "rr_mean_ms": mean,
         "rr_sd_ms": milliseconds(ms.std() if len(ms) > 1 else np.nan),
         "rr_irregularity": ratio(rr.variation(ms)),
-        "rr_step_frac": ratio(rr.step_fraction(found)),
+        "rr_entropy": ratio(irregularity.entropy(found.ms)),
         "rr_min_ms": milliseconds(ms.min()),
         "rr_max_ms": milliseconds(ms.max()),
         "rr_excluded": found.excluded,

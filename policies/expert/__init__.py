@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ecgscroll.errors import ConfigError
-from policies.expert import beats, ischemia, rhythm
+from policies.expert import beats, irregular, ischemia, rhythm
 from policies.expert.view import MEMORY, Call, Turn, View
 
 Plan = Callable[[View], Call]
@@ -40,20 +40,22 @@ class Expert:
 
 
 AF, PVC = ("episode_detection", "af_burden", "change_detection"), ("pvc_burden", "rare_event")
-PLANS: dict[tuple[str, bool], Plan] = {
-    **{(task, True): rhythm.plan for task in AF},
-    **{(task, True): beats.labelled for task in PVC},
-    **{(task, False): beats.measured for task in PVC},
-    **{(task, False): rhythm.measured for task in AF},
-    ("ischemia", True): ischemia.labelled,
-    ("ischemia", False): ischemia.measured,
+PLANS: dict[tuple[str, str | None], Plan] = {
+    **{(task, "reference"): rhythm.plan for task in AF},
+    **{(task, "signal"): irregular.judged for task in AF[:2]},
+    ("change_detection", "signal"): irregular.measured,
+    **{(task, None): irregular.measured for task in AF},
+    **{(task, dx): beats.labelled for task in PVC for dx in ("reference", "signal")},
+    **{(task, None): beats.measured for task in PVC},
+    **{("ischemia", dx): ischemia.labelled for dx in ("reference", "signal")},
+    ("ischemia", None): ischemia.measured,
 }
-"""By task, and whether a tool names the event."""
+"""By task and tier of diagnostic tools."""
 
 
 def plan_for(task: str, dx: str | None) -> Plan:
     """Return the plan of a task in a tier; raises `ConfigError` for one that has none."""
     try:
-        return PLANS[task, dx is not None]
+        return PLANS[task, dx]
     except KeyError:
         raise ConfigError(f"The expert has no plan for {task} with dx={dx}.") from None

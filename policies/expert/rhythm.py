@@ -1,9 +1,9 @@
 """Fibrillation with a label to ask: skim, ask, bound what is mixed, write.
 
-Windows lie on a grid of 100, 10 and 2 s, so where to look next follows from where one is. The label
-says which share of a window is fibrillation. If a mixed window holds one boundary, the share tells
-where it lies; the part before it is asked once more, and if it is pure the boundary stands. If not,
-the window is walked in steps of the next grid. Each pure stretch is written as it is found;
+Windows lie on a grid of 1000, 100, 10 and 2 s, so where to look next follows from where one is. The
+label says which share of a window is fibrillation. If a mixed window holds one boundary, the share
+tells where it lies; the part before it is asked once more, and if it is pure the boundary stands.
+If not, the window is walked in steps of the next grid. Each pure stretch is written as it is found;
 touching findings are one interval in the answer.
 """
 
@@ -12,12 +12,12 @@ from __future__ import annotations
 from policies.expert.view import Call, Turn, View, finish, measure, onward, same, skim, write
 
 TOOL = "classify_rhythm"
-SKIM_S = 100.0
-GRID = (100.0, 10.0, 2.0)
-NONE, ALL = 0.004, 0.996
-"""Shares that count as none and all of a window on the grid."""
-CHECKED = 0.03
-"""Share of the other rhythm that a checked stretch may hold."""
+SKIM_S = 1000.0
+GRID = (1000.0, 100.0, 10.0, 2.0)
+NONE_S = 0.4
+"""Seconds of a rhythm that count as none of it in a window."""
+CHECKED, CHECKED_S = 0.03, 2.0
+"""Share and seconds of the other rhythm that a checked stretch may hold."""
 
 
 def plan(view: View) -> Call:
@@ -39,19 +39,21 @@ def _judged(view: View, asked: Turn) -> Call:
     share = _share(asked)
     parent = _checked_of(view)
     if parent is not None:
-        inside = _inside(view, parent.t0)
-        if inside and share >= 1 - CHECKED:
+        on = inside(view, parent.t0)
+        other = 1 - share if on else share
+        pure = other <= CHECKED and other * asked.width <= CHECKED_S
+        if on and pure:
             return write(parent.t0, asked.t1)
-        if not inside and share <= CHECKED:
+        if pure:
             return write(asked.t1, parent.t1)
         return measure(TOOL, parent.t0, parent.t0 + _finer(parent.width))
-    if share <= NONE:
+    if share * asked.width <= NONE_S:
         return _go_on(view, asked.t1)
-    if share >= ALL:
+    if (1 - share) * asked.width <= NONE_S:
         return write(asked.t0, asked.t1)
     boundary = _boundary(view, asked)
     if asked.width <= GRID[-1] + 1e-6:
-        return write(asked.t0, boundary) if _inside(view, asked.t0) else write(boundary, asked.t1)
+        return write(asked.t0, boundary) if inside(view, asked.t0) else write(boundary, asked.t1)
     return measure(TOOL, asked.t0, boundary)
 
 
@@ -59,14 +61,19 @@ def _share(turn: Turn) -> float:
     return float(turn.result.get("af_frac") or 0.0)
 
 
+def _mixed(turn: Turn) -> bool:
+    share = _share(turn)
+    return min(share, 1 - share) * turn.width > NONE_S
+
+
 def _boundary(view: View, asked: Turn) -> float:
     """Where a single change of rhythm lies: fibrillation ends there if it was on, else begins."""
     length = _share(asked) * asked.width
-    place = asked.t0 + length if _inside(view, asked.t0) else asked.t1 - length
+    place = asked.t0 + length if inside(view, asked.t0) else asked.t1 - length
     return min(max(round(place, 1), asked.t0 + 0.1), asked.t1 - 0.1)
 
 
-def _inside(view: View, t: float) -> bool:
+def inside(view: View, t: float) -> bool:
     """Whether fibrillation runs up to ``t``: the newest finding ends there."""
     written = view.back("write")
     return written is not None and same(written.t1, t)
@@ -77,7 +84,7 @@ def _checked_of(view: View) -> Turn | None:
     if len(view.turns) < 2:
         return None
     parent, asked = view.turns[-2], view.turns[-1]
-    if parent.name != "measure" or asked.name != "measure" or not NONE < _share(parent) < ALL:
+    if parent.name != "measure" or asked.name != "measure" or not _mixed(parent):
         return None
     ends = same(parent.t0, asked.t0) and same(asked.t1, _boundary(view, parent))
     return parent if ends else None
@@ -106,45 +113,9 @@ def _go_on(view: View, t: float) -> Call:
 
 def _to_grid(t: float) -> float:
     """Seconds to the next multiple of 10 s."""
-    return GRID[1] - t % GRID[1]
+    return GRID[-2] - t % GRID[-2]
 
 
 def _finer(width: float) -> float:
     """The next grid below a window."""
     return next((step for step in GRID[1:] if step < width - 1e-6), GRID[-1])
-
-
-RR_TOOL = "get_rate_rhythm"
-RR_SKIM_S = 60.0
-BEGINS, STAYS = 0.10, 0.04
-"""Step fraction at which fibrillation is taken to begin, and above which it goes on."""
-
-
-def measured(view: View) -> Call:
-    """Return the next call without a label: two minutes of irregular steps begin an episode."""
-    last = view.last
-    if last is None:
-        return skim(RR_SKIM_S)
-    if last.name == "skim":
-        return measure(RR_TOOL, last.t0, last.t1)
-    if last.name == "write" and view.task == "change_detection":
-        return finish()
-    if last.name == "measure" and _step(last) >= STAYS:
-        begun = _begun(view, last.t0)
-        if begun is not None:
-            return write(begun, last.t1)
-    return onward(view, view.cursor, RR_SKIM_S) or skim(RR_SKIM_S)
-
-
-def _begun(view: View, t: float) -> float | None:
-    """Where an episode that runs at ``t`` is written from: here if it is under way, or before."""
-    if _inside(view, t):
-        return t
-    before = next((x for x in reversed(view.turns[:-1]) if x.name == "measure"), None)
-    if before is None or not same(before.t1, t) or _step(before) < BEGINS:
-        return None
-    return float(before.t0)
-
-
-def _step(turn: Turn) -> float:
-    return float(turn.result.get("rr_step_frac") or 0.0)

@@ -53,6 +53,8 @@ def test_an_error_a_limit_and_a_zero_look_different(open_rolled):
 
 
 def test_a_link_names_its_rollout(open_rolled):
+    from playwright.sync_api import expect
+
     tab = open_rolled(episode(IDS[1], "&rollout=2&step=7"))
     assert tab.inner_text("#name").endswith("rollout r2")
     assert "the limit of steps was reached" in tab.inner_text("#step")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ecgscroll.signals.beats import Beats
+from ecgscroll.signals.irregularity import entropy
 from ecgscroll.signals.rhythm import Rhythm, hysteresis, judge, logit
 
 
@@ -147,3 +148,16 @@ def test_irregular_beats_with_p_waves_are_not_fibrillation(present, expected):
         beats, ectopic=np.zeros(300, bool), p_present=np.full(300, present, dtype=np.float32)
     )
     assert judge(beats).af.mean() == pytest.approx(expected, abs=0.05)
+
+
+def test_entropy_tells_fibrillation_from_steady_rhythms_and_from_bigeminy():
+    steady = rng().normal(800, 15, 70)
+    drifting = np.linspace(1000, 500, 70) + rng().normal(0, 10, 70)
+    bigeminy = np.tile([550.0, 1050.0], 35) + rng().normal(0, 10, 70)
+    assert max(map(entropy, (steady, drifting, bigeminy))) < 0.7
+    assert entropy(rng().lognormal(np.log(700), 0.22, 70)) > 1.2
+
+
+def test_entropy_of_a_few_intervals_is_unknown():
+    assert np.isnan(entropy(np.full(5, 800.0)))
+    assert entropy(np.full(6, 800.0)) == pytest.approx(0.0)

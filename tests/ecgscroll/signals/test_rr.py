@@ -62,16 +62,3 @@ def test_early_beat_is_premature_and_the_one_after_its_pause_is_not():
 
 def test_variation_of_one_interval_is_unknown():
     assert np.isnan(rr.variation(np.array([800.0])))
-
-
-def test_a_step_is_between_neighbours_and_single_early_beats_hardly_move_it():
-    times = np.cumsum(np.r_[0.0, np.tile([0.8, 0.8, 0.8, 0.5, 1.1], 4)])
-    none = np.zeros(len(times), dtype=bool)
-    bigeminy = np.cumsum(np.r_[0.0, np.tile([0.6, 1.0], 10)])
-    assert rr.step_fraction(rr.intervals(bigeminy, np.zeros(21, dtype=bool))) == pytest.approx(0.5)
-    assert rr.step_fraction(rr.intervals(times, none)) == pytest.approx(0.3 / 0.8)
-    gap = none.copy()
-    gap[2::2] = True
-    assert np.isnan(rr.step_fraction(rr.intervals(times, gap)))
-    rare = np.cumsum(np.r_[0.0, [0.8] * 8, 0.5, 1.1, [0.8] * 8])
-    assert rr.step_fraction(rr.intervals(rare, np.zeros(19, dtype=bool))) == pytest.approx(0.0)

@@ -20,7 +20,7 @@ from ecgscroll.tools.signal import (
 
 FIELDS = {
     "get_rate_rhythm": (
-        "hr_bpm rr_mean_ms rr_sd_ms rr_irregularity rr_step_frac rr_min_ms rr_max_ms"
+        "hr_bpm rr_mean_ms rr_sd_ms rr_irregularity rr_entropy rr_min_ms rr_max_ms"
     ),
     "get_p_wave": "p_present_frac pr_mean_ms p_amp pp_regularity",
     "get_qrs": "mean_qrs_ms wide_beat_frac qrs_amp ectopic_count ectopic_times",
@@ -108,7 +108,7 @@ def test_missed_beat_is_excluded_and_counted():
 def test_two_beats_have_a_rate_and_no_irregularity():
     result = get_rate_rhythm(Beats.from_times([0.0, 0.8]), 0, 2)
     assert result["hr_bpm"] == 75.0
-    assert set(result["reasons"]) == {"rr_sd_ms", "rr_irregularity", "rr_step_frac"}
+    assert set(result["reasons"]) == {"rr_sd_ms", "rr_irregularity", "rr_entropy"}
 
 
 def test_one_beat_has_no_rate():
