@@ -177,6 +177,11 @@ class Demonstrations(Strict):
     samples
         Most samples of one episode, drawn at random; a day of ECG would outweigh a hundred short
         recordings.
+    learn
+        ``calls``: the loss is on the agent's turns alone. ``text``: on all that it reads too, which
+        is how a model from scratch first learns the language, and to copy numbers.
+    validation
+        Most samples of held-out patients to validate on, evenly spread.
     least_score
         Least score of an episode that is worth imitating; 0 takes all.
     workers
@@ -187,6 +192,8 @@ class Demonstrations(Strict):
     options: dict[str, Any] = {}
     max_length: Count = 4096
     samples: Count | None = None
+    learn: Literal["calls", "text"] = "calls"
+    validation: Count = 256
     least_score: Annotated[float, Field(ge=0, le=1)] = 0.0
     workers: Annotated[int, Field(ge=0)] = 0
 

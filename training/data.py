@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ecgscroll.catalogue.instances import Instance
 from ecgscroll.errors import ConfigError
@@ -16,6 +16,8 @@ from ecgscroll.loaders import check_side, training_instances
 from ecgscroll.tasks import CORE_TASKS, get_task
 from ecgscroll.tools.registry import Dx
 from training.config import Data
+
+T = TypeVar("T")
 
 
 class Parts(NamedTuple):
@@ -106,8 +108,8 @@ def playable(instance: Instance, dx: Dx) -> bool:
     return instance.available == "signal" or dx == "reference" or seen_in_beats
 
 
-def spread(instances: Sequence[Instance], most: int | None) -> list[Instance]:
-    """Return at most so many instances, evenly spaced: a list goes task by task.
+def spread(instances: Sequence[T], most: int | None) -> list[T]:
+    """Return at most so many items, evenly spaced: a list goes task by task.
 
     Examples
     --------

@@ -82,6 +82,8 @@ class Sampler:
         Most tokens of a sample.
     template
         Further variables of the chat template.
+    all_text
+        Whether what the agent reads is learnt too, but for the system prompt.
 
     Raises
     ------
@@ -96,9 +98,11 @@ class Sampler:
         turns: int,
         max_length: int,
         template: Mapping[str, Any] | None = None,
+        *,
+        all_text: bool = False,
     ) -> None:
         self._tokenizer, self._template = tokenizer, dict(template or {})
-        self._shown, self._max_length = turns + 1, max_length
+        self._shown, self._max_length, self._all = turns + 1, max_length, all_text
         try:
             self._marked = get_training_chat_template(tokenizer) or tokenizer.chat_template
         except ValueError:
@@ -127,7 +131,11 @@ class Sampler:
             encoded = self._encoded(conversation, self._messages(conversation, one))
             ids, mask = encoded["input_ids"], encoded["assistant_masks"]
             read = max(0, one.learnt - max(one.first, 1))  # the first turn has no call
-            kept = _without_first(mask, read)
+            kept = (
+                [int(n >= head) for n in range(len(ids))]
+                if self._all
+                else _without_first(mask, read)
+            )
             labels = [token if own else IGNORED for token, own in zip(ids, kept, strict=True)]
             if any(own for own in kept[: self._max_length]):
                 cut = slice(self._max_length)

@@ -21,7 +21,7 @@ from ecgscroll.errors import ConfigError
 from training.adapter import tier_of
 from training.checkpoints import training_record
 from training.config import SFTRun, trainer_arguments
-from training.data import Parts, divide, playable
+from training.data import Parts, divide, playable, spread
 from training.demonstrations import Conversation, demonstrate
 from training.order import OrderedByEpoch
 from training.samples import Sampler
@@ -120,18 +120,20 @@ def train(run: SFTRun) -> dict[str, float]:
         raise ConfigError("No episode reaches demonstrations.least_score: lower it.")
     model, tokenizer = prepare(run, material)
     about = run.demonstrations
-    sampler = Sampler(tokenizer, run.agent.turns, about.max_length, run.agent.template)
-
-    def rows(conversations: Sequence[Conversation]) -> Dataset:
-        return dataset(sampler, conversations, about.samples, run.seed)
-
-    held_out = rows(material.held_out) if material.held_out else None
-    if held_out is None:
+    sampler, exact = (
+        Sampler(tokenizer, run.agent.turns, about.max_length, run.agent.template, all_text=whole)
+        for whole in (about.learn == "text", False)
+    )
+    held_out = None
+    if material.held_out:
+        held_out = dataset(exact, material.held_out, about.samples, run.seed)
+        held_out = held_out.select(spread(range(len(held_out)), about.validation))
+    else:
         arguments.eval_strategy = "no"
     trainer = PlanningSFT(
         model=model,
         args=arguments,
-        train_dataset=rows(material.train),
+        train_dataset=dataset(sampler, material.train, about.samples, run.seed),
         eval_dataset=held_out,
         processing_class=tokenizer,
     )

@@ -15,7 +15,7 @@ from ecgscroll.catalogue.instances import Instance, get_instance
 from ecgscroll.causal.sources import AF_LABELS, Source, open_source
 from ecgscroll.causal.stream import Stream
 from ecgscroll.environment.episode import Episode, Result, Rewind
-from ecgscroll.environment.observation import MIN_CHARS, compose
+from ecgscroll.environment.observation import MIN_CHARS, compose, plain_number
 from ecgscroll.environment.parameters import (
     Budget,
     check_choice,
@@ -231,14 +231,13 @@ class ECGScrollEnv(gymnasium.Env[Observation, ToolCall]):
     def _text(self, episode: Episode) -> str:
         cursor, total = episode.stream.cursor, self.total
         written = len(episode.ledger)
-        head = (
-            f"{self.task.name}: cursor {cursor:.3f} s of {total:.3f} s, entries written: {written}"
-        )
+        elapsed = f"cursor {plain_number(cursor)} s of {plain_number(total)} s"
+        head = f"{self.task.name}: {elapsed}, entries written: {written}"
         notes = []
         if episode.unwritten and not self.ended:
-            t0, t1 = episode.unwritten
+            t0, t1 = (plain_number(t, 2) for t in episode.unwritten)
             notes.append(
-                f"Reminder: {self.task.event} shows in {t0:.2f}-{t1:.2f} s and is not written; "
+                f"Reminder: {self.task.event} shows in {t0}-{t1} s and is not written; "
                 "what is not written scores zero."
             )
         if episode.stream.ended and not self.ended:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from ecgscroll.causal.stream import Stream
 from ecgscroll.environment.actions import Action, Finish, Measure, Skim, Write, parse_action, shown
-from ecgscroll.environment.observation import LedgerText, result_json
+from ecgscroll.environment.observation import LedgerText, result_text
 from ecgscroll.errors import BadCallError
 from ecgscroll.scoring.ledger import Ledger
 from ecgscroll.signals.cues import CUE_DETAIL, history_start, profile
@@ -117,7 +117,7 @@ class Episode:
             self.counts.errors += 1
             self.errors_in_a_row += 1
             result = {"error": str(error)}
-        self.result_text = result_json(result)
+        self.result_text = result_text(result)
         return result
 
     def _carry_out(self, action: Action) -> Result:

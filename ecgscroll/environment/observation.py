@@ -94,6 +94,51 @@ def result_json(result: Mapping[str, Any]) -> str:
     return _ENCODER.encode(result)
 
 
+def result_text(result: Mapping[str, Any]) -> str:
+    """Return a result as it is read: as JSON, with nothing said twice.
+
+    Whole numbers carry no point; of a profile's bins, which touch, only starts and values are told;
+    a reason that all missing values share is told once, and what is missing without one is not.
+
+    Examples
+    --------
+    >>> bins = [[0.0, 10.0, 0.02], [10.0, 20.0, None]]
+    >>> result_text({"t0": 0.0, "t1": 20.0, "mean": 0.02, "bins": bins})
+    '{"t0":0,"t1":20,"mean":0.02,"bins":[[0,0.02],[10,null]]}'
+    """
+    told = dict(result)
+    if "bins" in told:
+        told["bins"] = [[t0, value] for t0, _, value in told["bins"]]
+    reasons = told.get("reasons")
+    if reasons is None:
+        told = {name: value for name, value in told.items() if value is not None}
+    elif len(set(reasons.values())) == 1:
+        told["reasons"] = next(iter(reasons.values()))
+    return result_json(_short(told))
+
+
+def plain_number(value: float, digits: int = 3) -> str:
+    """Return a number rounded to some digits, without zeros at its end.
+
+    Examples
+    --------
+    >>> plain_number(60.0), plain_number(16.6667)
+    ('60', '16.667')
+    """
+    return f"{value:.{digits}f}".rstrip("0").rstrip(".")
+
+
+def _short(value: Any) -> Any:
+    """Return a value with whole numbers as integers, throughout."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {key: _short(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_short(one) for one in value]
+    return value
+
+
 def clip(text: str, room: int) -> str:
     """Shorten a text to ``room`` characters and say so."""
     return text if len(text) <= room else text[: max(0, room - len(_CUT))] + _CUT

@@ -21,6 +21,7 @@ from transformers import (
 )
 
 from ecgscroll.errors import ConfigError
+from policies.backends.reuse import Reader, can_reuse
 
 Ended = Callable[[Sequence[int]], bool]
 
@@ -77,62 +78,79 @@ class Decoder:
         self._model = model.to(where).eval()
         self._model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
         self._device = where
+        self._reader = Reader(self._model) if can_reuse(self._model) else None
 
     def decode(
         self, prompts: Sequence[Prompt], ends: frozenset[int], pad: int, sampling: Sampling
     ) -> list[list[int]]:
         """Return the new tokens of each prompt, without the one that ended it.
 
-        A row's tokens depend on its own prompt and seed: padding is masked, and every row draws
-        from a generator of its own. What is left of the others is rounding, which can only decide
-        between tokens that are equally likely to the last bits of the dtype.
+        A row's tokens depend on its own prompt and seed, whatever was read before it: padding is
+        masked, and every row draws from a generator of its own. What is left of the others is
+        rounding, which can only decide between tokens that are equally likely to the last bits of
+        the dtype.
         """
-        width = max(len(prompt.ids) for prompt in prompts)
+        rows = _Rows(prompts, ends | self._ends)
+        draw = _Draw(sampling, prompts)
+        with torch.inference_mode():
+            if self._reader is not None:
+                ids = [prompt.ids for prompt in prompts]
+                most = max(prompt.limit for prompt in prompts)
+                new = self._reader.decode(ids, draw.pick, rows.ended, most)
+            else:
+                new = self._generate(prompts, pad, rows, draw)
+        return [tokens[:length] for tokens, length in zip(new, rows.lengths, strict=True)]
+
+    def _generate(
+        self, prompts: Sequence[Prompt], pad: int, rows: _Rows, draw: _Draw
+    ) -> list[list[int]]:
+        """Decode with transformers, for models whose cache cannot be cut."""
+        rows.width = width = max(len(prompt.ids) for prompt in prompts)
         ids = torch.full((len(prompts), width), pad)
         mask = torch.zeros_like(ids)
         for row, prompt in enumerate(prompts):
             ids[row, width - len(prompt.ids) :] = torch.tensor(prompt.ids)
             mask[row, width - len(prompt.ids) :] = 1
-        rows = _Rows(prompts, width, ends | self._ends)
         config = GenerationConfig(  # type: ignore[no-untyped-call]
             do_sample=False,  # the draw, where there is one, is in the scores: see _Draw
             max_new_tokens=max(prompt.limit for prompt in prompts),
             pad_token_id=pad,
         )
-        processors = [_Draw(sampling, prompts)] if sampling.temperature > 0 else []
-        with torch.inference_mode():
-            out = self._model.generate(
-                input_ids=ids.to(self._device),
-                attention_mask=mask.to(self._device),
-                generation_config=config,
-                logits_processor=LogitsProcessorList(processors),
-                stopping_criteria=StoppingCriteriaList([rows]),
-            )
-        new = out[:, width:].tolist()
-        return [tokens[:length] for tokens, length in zip(new, rows.lengths, strict=True)]
+        out = self._model.generate(
+            input_ids=ids.to(self._device),
+            attention_mask=mask.to(self._device),
+            generation_config=config,
+            logits_processor=LogitsProcessorList([draw] if draw.random else []),
+            stopping_criteria=StoppingCriteriaList([rows]),
+        )
+        new: list[list[int]] = out[:, width:].tolist()
+        return new
 
 
 class _Rows(StoppingCriteria):
     """End each row by itself, and remember how many of its tokens count."""
 
-    def __init__(self, prompts: Sequence[Prompt], width: int, ends: frozenset[int]) -> None:
-        self._prompts, self._width, self._ends = prompts, width, ends
+    width = 0
+    """Length of the prompts where they are part of what is looked at."""
+
+    def __init__(self, prompts: Sequence[Prompt], ends: frozenset[int]) -> None:
+        self._prompts, self._ends = prompts, ends
         self._done = [False] * len(prompts)
         self.lengths = [0] * len(prompts)
 
     def __call__(self, input_ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
-        for row, tokens in enumerate(input_ids[:, self._width :].tolist()):
+        for row, tokens in enumerate(input_ids[:, self.width :].tolist()):
             if not self._done[row]:
-                self._look(row, tokens)
+                self._done[row] = self.ended(row, tokens)
         return torch.tensor(self._done, device=input_ids.device)
 
-    def _look(self, row: int, tokens: list[int]) -> None:
+    def ended(self, row: int, tokens: list[int]) -> bool:
+        """Tell whether a row's new tokens are its last; asked after each."""
         prompt = self._prompts[row]
         if tokens[-1] in self._ends:
-            self._done[row] = True
-            return
+            return True
         self.lengths[row] = len(tokens)
-        self._done[row] = len(tokens) >= prompt.limit or prompt.ended(tokens)
+        return len(tokens) >= prompt.limit or prompt.ended(tokens)
 
 
 class _Draw(LogitsProcessor):
@@ -143,6 +161,7 @@ class _Draw(LogitsProcessor):
 
     def __init__(self, sampling: Sampling, prompts: Sequence[Prompt]) -> None:
         self._temperature = sampling.temperature
+        self.random = sampling.temperature > 0
         self._cut: list[Any] = []
         if sampling.top_k > 0:
             self._cut.append(TopKLogitsWarper(sampling.top_k))
@@ -153,14 +172,18 @@ class _Draw(LogitsProcessor):
         ]
 
     def __call__(self, input_ids: Any, scores: torch.Tensor) -> torch.Tensor:
-        scores = scores.float() / self._temperature
+        return torch.stack([self._noisy(row, one) for row, one in enumerate(scores)])
+
+    def pick(self, row: int, scores: torch.Tensor) -> int:
+        """Return a row's next token."""
+        return int((self._noisy(row, scores) if self.random else scores).argmax())
+
+    def _noisy(self, row: int, scores: torch.Tensor) -> torch.Tensor:
+        scores = scores.float()[None] / self._temperature
         for cut in self._cut:
-            scores = cut(input_ids, scores)
-        waits = [
-            torch.empty(scores.shape[-1]).exponential_(generator=generator)
-            for generator in self._generators
-        ]
-        return scores - torch.stack(waits).log().to(scores.device)
+            scores = cut(None, scores)
+        wait = torch.empty(scores.shape[-1]).exponential_(generator=self._generators[row])
+        return scores[0] - wait.log().to(scores.device)
 
 
 def default_device() -> str:

@@ -23,7 +23,7 @@ def scan(messages, tools, seed):
     """Skim on; at the end write one interval, then finish: what it knows it reads in the prompt."""
     newest = messages[-1]["content"]
     head = newest.split("\n")[0]
-    cursor, total = (float(word) for word in head.split() if word[0].isdigit() and "." in word)
+    cursor, total = (float(word) for word in head.partition(",")[0].split() if word[0].isdigit())
     if cursor < total:
         return {"name": "skim", "arguments": {"duration": 60}}
     if "entries written: 0" in head:

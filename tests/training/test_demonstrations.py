@@ -74,7 +74,7 @@ def test_a_whole_conversation_reads_as_the_planning_agents_prompts(
 
 def test_a_window_reads_as_the_planning_agents(conversation, tokenizer, synth_data):
     turns = 6
-    whole = list(Sampler(tokenizer, turns, 2500).samples(conversation))
+    whole = list(Sampler(tokenizer, turns, 1600).samples(conversation))
     windows = [prompt(tokenizer, one) for one in asked(synth_data, calls_of(conversation), turns)]
     assert len(whole) > 5
     for sample in whole:
@@ -94,6 +94,21 @@ def test_the_loss_is_on_each_of_the_agents_turns_once(conversation, tokenizer):
         json.loads(one.removeprefix("<tool_call>").removesuffix("</tool_call>")) for one in said
     ]
     assert found == calls_of(conversation)
+
+
+def test_a_first_lesson_is_on_all_that_is_read_but_the_system_prompt(conversation, tokenizer):
+    calls, text = (
+        next(iter(Sampler(tokenizer, 6, 1600, all_text=whole).samples(conversation)))
+        for whole in (False, True)
+    )
+    assert calls["input_ids"] == text["input_ids"]
+    learnt = [token for token in text["labels"] if token != IGNORED]
+    assert learnt == text["input_ids"][-len(learnt) :]
+    told = tokenizer.decode(text["input_ids"][: -len(learnt)])
+    assert "Answer every message" in told
+    assert "Result" not in told
+    assert "cursor" in tokenizer.decode(learnt)
+    assert text["labels"][-200:] != calls["labels"][-200:]
 
 
 def test_the_ledgers_lines_are_not_shown(conversation):

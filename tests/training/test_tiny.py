@@ -12,7 +12,7 @@ from training.config import Scratch
 from training.tiny import make_model, make_tokenizer, template_text
 
 TEXTS = [
-    f"af_burden: cursor {n}.000 s of 900.000 s, entries written: 0\nResult: "
+    f"af_burden: cursor {n} s of 900 s, entries written: 0\nResult: "
     f'{{"t0":{n}.0,"t1":{n + 30}.0,"cue":"rr_irregularity","peak":0.1}}'
     for n in range(200)
 ]
