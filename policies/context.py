@@ -68,7 +68,10 @@ class Context:
     count
         Counts the tokens of a text.
     turns
-        Most earlier turns that ``window`` shows.
+        Earlier turns that ``window`` shows.
+    slack
+        How many more it may come to show before the oldest are left out, that many at once: until
+        then requests begin alike, and whoever answers need not read the beginning again.
     ledger
         Whether the newest observation shows the ledger's content. Without it, every observation
         reads the same when it is new and when it is old, as a model reads them in training.
@@ -87,8 +90,10 @@ class Context:
         count: Count,
         turns: int = 32,
         ledger: bool = True,
+        slack: int = 0,
     ) -> None:
         check_kind(kind)
+        self._turns, self._most = turns, turns + slack
         self._kind, self._count, self._ledger = kind, count, ledger
         self._system: Message = {"role": "system", "content": system}
         self._room = room - self._tokens(self._system)
@@ -97,9 +102,7 @@ class Context:
                 f"The prompt leaves {self._room} tokens of {room} for what is observed: choose a "
                 "model with a longer context, or raise prompt_tokens."
             )
-        self._past: deque[tuple[list[Message], int]] = deque(
-            maxlen=turns if kind == "window" else None
-        )
+        self._past: deque[tuple[list[Message], int]] = deque()
         self._turn, self._text, self._observed = Turn(), "", 0
 
     def messages(self, text: str) -> list[Message]:
@@ -122,6 +125,9 @@ class Context:
             return
         closed = self._turn.observed(without_ledger(self._text))
         self._past.append((closed, sum(map(self._tokens, closed))))
+        if self._kind == "window" and len(self._past) > self._most:
+            while len(self._past) > self._turns:
+                self._past.popleft()
         self._observed += 1
         self._turn = recorded(reply, taken, self._observed)
 

@@ -24,8 +24,8 @@ class Planning:
     context
         What the model sees of the past: ``window``, ``last`` or ``full``; see
         `policies.context.Context`.
-    turns
-        Most earlier turns in a ``window``.
+    turns, slack
+        Earlier turns in a ``window``, and how many more it may grow to before they are left out.
     prompt_tokens
         Most tokens of a prompt, tools included; less where the model's context is shorter.
     ledger
@@ -49,14 +49,16 @@ class Planning:
         turns: int = 32,
         prompt_tokens: int = 8000,
         ledger: bool = True,
+        slack: int = 0,
         **options: Any,
     ) -> None:
         check_kind(context)
         check_count("turns", turns, 0)
+        check_count("slack", slack, 0)
         check_count("prompt_tokens", prompt_tokens, 1)
         check_choice("ledger", ledger, (True, False))
         self._kind, self._turns, self._most = context, turns, prompt_tokens
-        self._ledger = ledger
+        self._ledger, self._slack = ledger, slack
         self._options = options
         self._asker = Asker(open_backend(backend, **options))
 
@@ -68,6 +70,7 @@ class Planning:
         turns: int = 32,
         prompt_tokens: int = 8000,
         ledger: bool = True,
+        slack: int = 0,
         **options: Any,
     ) -> dict[str, Any]:
         """Return the prompts' hash, the context's settings and what the back end depends on."""
@@ -78,6 +81,7 @@ class Planning:
                 "turns": turns,
                 "prompt_tokens": prompt_tokens,
                 "ledger": ledger,
+                "slack": slack,
             },
             "backend": open_backend(backend, **options).fingerprint(),
         }
@@ -94,6 +98,7 @@ class Planning:
             self._asker.backend.count_tokens,
             self._turns,
             self._ledger,
+            self._slack,
         )
 
     def act(self, obs: Mapping[str, Any], info: Mapping[str, Any]) -> dict[str, Any]:

@@ -102,8 +102,8 @@ class Agent(Strict):
 
     Parameters
     ----------
-    turns
-        Most earlier turns that it sees.
+    turns, slack
+        Earlier turns that it sees, and how many more it comes to see before they are left out.
     prompt_tokens
         Most tokens of a prompt, tools included.
     max_new_tokens
@@ -115,6 +115,7 @@ class Agent(Strict):
     """
 
     turns: Annotated[int, Field(ge=0)] = 8
+    slack: Annotated[int, Field(ge=0)] = 8
     prompt_tokens: Count = 8000
     max_new_tokens: Count = 128
     temperature: Annotated[float, Field(ge=0)] = 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,11 +37,14 @@ _ROOM = 128
 def can_reuse(model: Any) -> bool:
     """Tell whether a model's cache can be cut anywhere: full attention in every layer."""
     base = _base(model)
-    known = inspect.signature(base.forward).parameters
-    if not {"position_ids", "past_key_values", "logits_to_keep"} <= set(known):
+    if not {"position_ids", "cache", "logits_to_keep"} <= set(_parameters(base)):
         return False
     layers = DynamicCache(config=base.config).layers
     return bool(layers) and all(type(layer) is DynamicLayer for layer in layers)
+
+
+def _parameters(base: Any) -> Collection[str]:
+    return inspect.signature(base.forward).parameters
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def _shared(one: NDArray[np.int64], other: NDArray[np.int64]) -> int:
     return int(differ[0]) if len(differ) else count
 
 
-class _Layer(DynamicLayer):
+class _Layer(DynamicLayer):  # type: ignore[no-untyped-call]
     """Keys and values that grow in place, behind what is known of each row.
 
     Parameters
@@ -108,7 +111,7 @@ class _Layer(DynamicLayer):
     values: torch.Tensor
 
     def __init__(self, past: int, known: Sequence[States | None]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._length, self._known = past, known
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
@@ -268,7 +271,7 @@ class _Batch:
             input_ids=ids.to(self._device),
             attention_mask=self._mask.to(self._device),
             position_ids=places.to(self._device),
-            past_key_values=self._cache,
+            cache=self._cache,
             use_cache=True,
             logits_to_keep=drafted + 1,
         ).logits.float()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,8 +21,8 @@ SYSTEM = "You watch an ECG."
 KINDS = ["window", "last", "full"]
 
 
-def make(kind, room=4000, turns=32):
-    return Context(kind, SYSTEM, room, quarter, turns)
+def make(kind, room=4000, turns=32, slack=0):
+    return Context(kind, SYSTEM, room, quarter, turns, slack=slack)
 
 
 def skim(duration=600):
@@ -84,6 +86,16 @@ def test_a_window_holds_the_newest_turns_and_says_what_is_left_out():
     assert roles == ["system", "user", *["assistant", "tool"] * 4]
     assert "7 earlier turns" in messages[1]["content"]
     assert messages[-2]["tool_calls"][0]["function"]["arguments"] == '{"duration": 14}'
+
+
+def test_a_window_with_slack_begins_alike_until_it_is_full():
+    shown = [talk(make("window", turns=3, slack=4), turns) for turns in range(20)]
+    said = [sum(one["role"] == "assistant" for one in messages) for messages in shown]
+    assert said == [0, 1, 2, 3, 4, 5, 6, 7, *[4, 5, 6, 7, 8] * 2, 4, 5]
+    for before, after in pairwise(shown[8:]):
+        grows = len(after) > len(before)
+        told = [[one["content"] for one in messages] for messages in (before[:-1], after)]
+        assert (told[1][: len(told[0])] == told[0]) == grows
 
 
 def test_only_the_newest_observation_of_a_window_shows_the_ledger():
