@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from trl.chat_template_utils import get_training_chat_template
 
 from ecgscroll.errors import ConfigError
@@ -111,8 +112,17 @@ class Sampler:
                 "qwen2_5 for tokenizers with <|im_start|>."
             ) from None
 
-    def samples(self, conversation: Conversation) -> Iterator[dict[str, list[int]]]:
+    def samples(
+        self, conversation: Conversation, most: int | None = None, seed: Sequence[int] = (0,)
+    ) -> Iterator[dict[str, list[int]]]:
         """Yield ``input_ids`` and ``labels``, -100 where nothing is to be learnt.
+
+        Parameters
+        ----------
+        conversation
+            What is divided.
+        most, seed
+            Most samples, and what draws them where there are more.
 
         Raises
         ------
@@ -127,7 +137,7 @@ class Sampler:
                 f"The system prompt takes {head} tokens and a turn up to {max(lengths)}: raise "
                 f"demonstrations.max_length ({self._max_length})."
             )
-        for one in stretches(lengths, self._shown, room):
+        for one in _drawn(stretches(lengths, self._shown, room), most, seed):
             encoded = self._encoded(conversation, self._messages(conversation, one))
             ids, mask = encoded["input_ids"], encoded["assistant_masks"]
             read = max(0, one.learnt - max(one.first, 1))  # the first turn has no call
@@ -167,6 +177,13 @@ class Sampler:
 
     def _count(self, text: str) -> int:
         return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _drawn(found: Sequence[Stretch], most: int | None, seed: Sequence[int]) -> Sequence[Stretch]:
+    if most is None or len(found) <= most:
+        return found
+    drawn = np.random.default_rng(list(seed)).choice(len(found), most, replace=False)
+    return [found[index] for index in sorted(drawn)]
 
 
 def decoded_calls(message: Message) -> dict[str, Any]:

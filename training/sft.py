@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from datasets import Dataset
 from rich.progress import track
 from trl import SFTConfig, SFTTrainer
@@ -100,13 +99,11 @@ def dataset(
     sampler: Sampler, conversations: Sequence[Conversation], most: int | None, seed: int
 ) -> Dataset:
     """Return ``input_ids`` and ``labels`` of all samples, or of ``most`` of each episode."""
-    rows: list[dict[str, list[int]]] = []
-    for number, one in enumerate(conversations):
-        found = list(sampler.samples(one))
-        if most is not None and len(found) > most:
-            drawn = np.random.default_rng([seed, number]).choice(len(found), most, replace=False)
-            found = [found[index] for index in sorted(drawn)]
-        rows += found
+    rows = [
+        row
+        for number, one in enumerate(conversations)
+        for row in sampler.samples(one, most, [seed, number])
+    ]
     return Dataset.from_list(rows)
 
 

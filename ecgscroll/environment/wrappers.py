@@ -33,6 +33,7 @@ BEAT_S = 2.0
 MEASURED: tuple[tuple[str, str, float], ...] = (
     ("get_rate_rhythm", "hr_bpm", 100.0),
     ("get_rate_rhythm", "rr_irregularity", 0.2),
+    ("get_rate_rhythm", "rr_entropy", 1.0),
     ("get_p_wave", "p_present_frac", 1.0),
     ("get_p_wave", "pr_mean_ms", 200.0),
     ("get_qrs", "mean_qrs_ms", 100.0),
