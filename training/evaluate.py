@@ -33,7 +33,7 @@ from training.checkpoints import base_of, read_record, told_digest
 Tier = Literal["none", "signal", "reference"]
 
 
-def planning_options(checkpoint: Path, **changed: Any) -> dict[str, Any]:
+def planning_options(checkpoint: Path | str, **changed: Any) -> dict[str, Any]:
     """Return the options under which the Planning agent plays as the checkpoint was trained.
 
     Parameters
@@ -43,6 +43,7 @@ def planning_options(checkpoint: Path, **changed: Any) -> dict[str, Any]:
     changed
         Options to set otherwise.
     """
+    checkpoint = Path(checkpoint)
     model, adapter = base_of(checkpoint)
     options: dict[str, Any] = {"backend": "transformers", "model": model, "tools": "native"}
     if adapter is not None:
