@@ -19,7 +19,7 @@ from policies.prompts import prompts_digest
 RECORD = "training.json"
 _ADAPTER = "adapter_config.json"
 _ARGUMENTS = "training_args.bin"
-_LIBRARIES = ("accelerate", "datasets", "peft", "torch", "transformers", "trl")
+_LIBRARIES = ("accelerate", "datasets", "lightning", "peft", "torch", "transformers", "trl")
 
 
 def save_checkpoint(trainer: Any, folder: Path, record: Mapping[str, Any] | None = None) -> None:
@@ -71,7 +71,7 @@ def training_record(run: Any, kind: str, digests: Mapping[str, Any], **more: Any
     run
         The run's configuration.
     kind
-        ``sft`` or ``grpo``.
+        ``sft``, ``grpo`` or ``neural``.
     digests
         Hashes of the data.
     more
@@ -84,7 +84,7 @@ def training_record(run: Any, kind: str, digests: Mapping[str, Any], **more: Any
         "configuration": run.plain(),
         "digest": run.digest(),
         "seed": run.seed,
-        "planning": run.agent.options(),
+        **({"planning": run.agent.options()} if hasattr(run, "agent") else {}),
         "told": told_digest(),
         "data": dict(digests),
         "commit": came_from["commit"],

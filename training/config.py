@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -229,8 +229,8 @@ class Evaluation(Strict):
     concurrency: Count = 8
 
 
-class Run(Strict):
-    """What SFT and GRPO share.
+class Common(Strict):
+    """What all training shares.
 
     Parameters
     ----------
@@ -241,14 +241,12 @@ class Run(Strict):
     threads
         Processor threads of torch; default: its own choice.
     trainer
-        Arguments of TRL's ``SFTConfig`` or ``GRPOConfig``.
+        Arguments of the trainer: TRL's ``SFTConfig`` or ``GRPOConfig``, or Lightning's ``Trainer``.
     """
 
     output: Path
     seed: Annotated[int, Field(ge=0)] = 0
     threads: Count | None = None
-    model: Model
-    agent: Agent = Agent()
     data: Data = Data()
     evaluation: Evaluation = Evaluation()
     trainer: dict[str, Any] = {}
@@ -263,14 +261,15 @@ class Run(Strict):
         return digest_of({k: v for k, v in self.plain().items() if k != "output"})
 
 
-class SFTRun(Run):
-    """Supervised fine-tuning on a policy's episodes."""
+class Run(Common):
+    """What SFT and GRPO share: a language model, and how it is asked."""
 
-    demonstrations: Demonstrations = Demonstrations()
+    model: Model
+    agent: Agent = Agent()
 
 
-class GRPORun(Run):
-    """GRPO with the verifier as the reward.
+class Rewarded(Strict):
+    """What the verifier pays, and under which rules.
 
     Parameters
     ----------
@@ -278,20 +277,15 @@ class GRPORun(Run):
         Weights of the terms, see `ecgscroll.scoring.rewards.RewardConfig`.
     budget, rewind
         As `ecgscroll.make` takes them.
-    samples_every
-        Steps from one rollout that is shown to the next; 0 for none.
     """
 
     reward: dict[str, float] = {}
     budget: Steps = "open"
     rewind: Rewind = "costed"
-    samples_every: Annotated[int, Field(ge=0)] = 10
 
     @model_validator(mode="after")
-    def _checked(self) -> GRPORun:
+    def _known_terms(self) -> Self:
         RewardConfig.from_dict(self.reward)
-        if self.model.from_scratch is not None:
-            raise ValueError("GRPO goes on from a model that can act: give model.name")
         return self
 
     def weights(self) -> RewardConfig:
@@ -299,7 +293,102 @@ class GRPORun(Run):
         return RewardConfig.from_dict(self.reward)
 
 
-AnyRun = TypeVar("AnyRun", bound=Run)
+class SFTRun(Run):
+    """Supervised fine-tuning on a policy's episodes."""
+
+    demonstrations: Demonstrations = Demonstrations()
+
+
+class GRPORun(Run, Rewarded):
+    """GRPO with the verifier as the reward.
+
+    Parameters
+    ----------
+    samples_every
+        Steps from one rollout that is shown to the next; 0 for none.
+    """
+
+    samples_every: Annotated[int, Field(ge=0)] = 10
+
+    @model_validator(mode="after")
+    def _can_act(self) -> GRPORun:
+        if self.model.from_scratch is not None:
+            raise ValueError("GRPO goes on from a model that can act: give model.name")
+        return self
+
+
+class Network(Strict):
+    """Sizes of the neural policy, see `policies.neural.network.Shape`."""
+
+    hidden: Annotated[int, Field(ge=1, le=4096)] = 128
+    layers: Annotated[int, Field(ge=1, le=16)] = 1
+
+
+class Cloning(Strict):
+    """How the neural policy learns the expert's calls.
+
+    Parameters
+    ----------
+    rounds
+        In the first the expert plays, in later ones the network, and the expert says what it would
+        do there.
+    samples
+        Most views of one episode.
+    most_steps
+        Most calls of an episode.
+    epochs, batch_size, learning_rate
+        Of each round.
+    """
+
+    rounds: Count = 2
+    samples: Count = 200
+    most_steps: Count = 5000
+    epochs: Count = 6
+    batch_size: Count = 64
+    learning_rate: Annotated[float, Field(gt=0)] = 1e-3
+
+
+class Gradient(Strict):
+    """How it improves on the verifier's reward.
+
+    Parameters
+    ----------
+    steps
+        Of the optimizer; 0 for none.
+    games, group
+        Instances in a step, and episodes of each, whose mean is the baseline.
+    temperature
+        At which they are played.
+    most_steps
+        Most calls of an episode.
+    most_choices
+        Most choices of an episode that are learnt from.
+    learning_rate, entropy
+        Rate, and weight of the bonus for entropy.
+    save_steps
+        Steps from one checkpoint to the next.
+    """
+
+    steps: Annotated[int, Field(ge=0)] = 200
+    games: Count = 4
+    group: Annotated[int, Field(ge=2)] = 8
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    most_steps: Count = 1000
+    most_choices: Count = 100
+    learning_rate: Annotated[float, Field(gt=0)] = 1e-4
+    entropy: Annotated[float, Field(ge=0)] = 1e-3
+    save_steps: Count = 50
+
+
+class NeuralRun(Common, Rewarded):
+    """The neural policy: cloning of the expert, then policy gradient."""
+
+    network: Network = Network()
+    cloning: Cloning = Cloning()
+    gradient: Gradient = Gradient()
+
+
+AnyRun = TypeVar("AnyRun", bound=Common)
 
 
 def load(path: Path, kind: type[AnyRun]) -> AnyRun:

@@ -28,6 +28,7 @@ from ecgscroll.evaluation.selection import find_data, read_ids, select
 from ecgscroll.evaluation.table import print_summary
 from ecgscroll.policy import fingerprint
 from ecgscroll.tools.registry import Dx
+from policies.neural.network import CONFIGURATION as NEURAL
 from training.checkpoints import base_of, read_record, told_digest
 
 Tier = Literal["none", "signal", "reference"]
@@ -50,6 +51,13 @@ def planning_options(checkpoint: Path | str, **changed: Any) -> dict[str, Any]:
         options["adapter"] = adapter
     recorded: dict[str, Any] = read_record(checkpoint).get("planning", {})
     return options | recorded | changed
+
+
+def agent_of(checkpoint: Path, **changed: Any) -> tuple[str, dict[str, Any]]:
+    """Return the policy that a checkpoint is for, and its options."""
+    if (checkpoint / NEURAL).is_file():
+        return "policies.neural:Neural", {"checkpoint": str(checkpoint), **changed}
+    return "policies.planning:Planning", planning_options(checkpoint, **changed)
 
 
 def evaluate_checkpoint(
@@ -92,11 +100,11 @@ def evaluate_checkpoint(
     options
         The Planning agent's, over those that the checkpoint asks for.
     """
-    asked = planning_options(checkpoint, **(options or {}))
+    policy, asked = agent_of(checkpoint, **(options or {}))
     config = RunConfig(
-        policy="policies.planning:Planning",
+        policy=policy,
         options=asked,
-        fingerprint=fingerprint("policies.planning:Planning", asked),
+        fingerprint=fingerprint(policy, asked),
         dx=dx,
         budget=budget,
         rollouts=rollouts,

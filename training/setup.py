@@ -22,7 +22,7 @@ from ecgscroll.files import write_atomic
 from policies.backends.checkpoint import adapter_folder, local_folder
 from policies.backends.decoding import default_device
 from training.checkpoints import base_of
-from training.config import AnyRun, Model, Run, load
+from training.config import AnyRun, Common, Model, Run, load
 from training.tiny import template_text
 
 CONFIGURATION = "configuration.json"
@@ -51,11 +51,23 @@ def begin(run: Run) -> None:
     ConfigError
         If the folder holds a run of another configuration.
     """
+    claim(run)
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # environment_factory is what we test
     os.environ["TENSORBOARD_LOGGING_DIR"] = str(run.output / "tensorboard")
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"transformers\.|trl\.")
     datasets.disable_progress_bars()
     transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers.set_seed(run.seed)  # before the model: adapters are drawn when it is made
+
+
+def claim(run: Common) -> None:
+    """Take a folder for a run, and set the threads.
+
+    Raises
+    ------
+    ConfigError
+        If it holds a run of another configuration.
+    """
     if run.threads is not None:
         torch.set_num_threads(run.threads)
     path = run.output / CONFIGURATION
@@ -68,12 +80,11 @@ def begin(run: Run) -> None:
             )
     elif is_main():
         write_atomic(path, json.dumps(run.plain(), indent=1) + "\n")
-    transformers.set_seed(run.seed)  # before the model: adapters are drawn when it is made
 
 
 def is_main() -> bool:
     """Tell whether this is the process that writes."""
-    return int(os.environ.get("RANK", "0")) == 0
+    return int(os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))) == 0
 
 
 def open_tokenizer(about: Model) -> Any:

@@ -1,0 +1,148 @@
+"""``python -m training.neural CONFIG``: the neural policy, by cloning, then by policy gradient.
+
+The expert's plan is a function of what a policy sees, so it can say what it would do wherever the
+network gets to: after the first round of cloning the network plays, and learns the expert's answer
+at its own places (DAgger; Ross, Gordon and Bagnell, 2011).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import lightning
+import torch
+from lightning.pytorch.callbacks import ModelCheckpoint, RichProgressBar
+from lightning.pytorch.loggers import TensorBoardLogger
+
+from ecgscroll.catalogue.instances import Instance
+from ecgscroll.errors import ConfigError
+from ecgscroll.evaluation.run import Execution
+from policies.neural.network import Network, Shape, load_network, save_network
+from training.adapter import tier_of
+from training.checkpoints import training_record
+from training.config import NeuralRun
+from training.data import Parts, digests, divide, named, playable, spread
+from training.evaluate import evaluate_checkpoint, mean_scores
+from training.neural_data import Labelled, demonstrated
+from training.neural_modules import Cloning, PolicyGradient
+from training.rollout import Desk
+from training.setup import claim, command, is_main
+
+Game = tuple[str, str | None]
+
+
+def train(run: NeuralRun) -> dict[str, float]:
+    """Train, or go on with a run that was stopped; return the mean scores on held-out instances."""
+    claim(run)
+    lightning.seed_everything(run.seed, verbose=False)
+    parts = divide(run.data, run.seed)
+    network = clone(run, parts)
+    if run.gradient.steps:
+        network = improve(run, parts, network)
+    scores = evaluate(run, parts, network)
+    if is_main():
+        record = training_record(run, "neural", parts.digests(), evaluation={"scores": scores})
+        save_network(network, run.output / "model", record)
+    return scores
+
+
+def clone(run: NeuralRun, parts: Parts) -> Network:
+    """Learn the expert's calls on its own episodes, then on the network's."""
+    network = Network(Shape(run.network.hidden, run.network.layers))
+    held_out = Labelled(demonstrated(run, parts.held_out, parts.folder, None))
+    shown: list[Any] = []
+    for number in range(run.cloning.rounds):
+        folder = run.output / f"cloning-{number}"
+        if (folder / "neural.json").is_file():
+            network = load_network(folder).train()
+            continue
+        player = network if number else None
+        shown += demonstrated(run, parts.train, parts.folder, player, number)
+        if not shown:
+            raise ConfigError("There is nothing to imitate; look at data.tasks and data.dx.")
+        module = Cloning(network, Labelled(shown), held_out, run.cloning, run.seed + number)
+        trainer = _trainer(run, f"cloning-{number}", run.cloning.epochs)
+        trainer.fit(module, ckpt_path=_last(trainer), weights_only=True)
+        if trainer.is_global_zero:
+            save_network(network, folder, {})
+    return network
+
+
+def improve(run: NeuralRun, parts: Parts, network: Network) -> Network:
+    """Go up the gradient of the verifier's reward."""
+    desk = Desk(parts.folder, run.weights(), run.budget, rewind=run.rewind)
+    module = PolicyGradient(network, games(run, parts.train), desk, run.gradient, run.seed)
+    trainer = _trainer(run, "gradient", module.epochs)
+    trainer.fit(module, ckpt_path=_last(trainer), weights_only=True)
+    return network
+
+
+def games(run: NeuralRun, instances: Sequence[Instance]) -> list[Game]:
+    """Return ids and tiers to play."""
+    tiers = [tier_of(name) for name in run.data.dx]
+    return [(one.id, dx) for dx in tiers for one in instances if playable(one, dx)]
+
+
+def evaluate(run: NeuralRun, parts: Parts, network: Network) -> dict[str, float]:
+    """Play held-out instances greedily in every tier; return mean scores by tier and task."""
+    given = run.evaluation.instances
+    chosen = parts.held_out if given is None else named(parts.folder, given)
+    scores: dict[str, float] = {}
+    if not is_main() or not run.evaluation.at_end:
+        return scores
+    folder = run.output / "evaluations"
+    save_network(network, folder / "model", {})
+    for tier in run.data.dx:
+        dx = tier_of(tier)
+        seen = [one for one in spread(chosen, run.evaluation.limit) if playable(one, dx)]
+        if seen:
+            summary = evaluate_checkpoint(
+                folder / "model",
+                seen,
+                parts.folder,
+                folder / tier,
+                dx=dx,
+                execution=Execution(),
+                max_steps=run.evaluation.max_steps,
+            )
+            scores |= {f"{tier}/{name}": value for name, value in mean_scores(summary).items()}
+    digest = {"scores": scores, **digests(chosen)}
+    (folder / "scores.json").write_text(json.dumps(digest, indent=1) + "\n", encoding="utf-8")
+    return scores
+
+
+def _trainer(run: NeuralRun, stage: str, epochs: int) -> lightning.Trainer:
+    """Return Lightning's trainer of a stage, with what the configuration says."""
+    about: dict[str, Any] = {"accelerator": "cpu", "devices": 1} | run.trainer
+    if not torch.cuda.is_available():
+        about["accelerator"] = "cpu"
+    checkpoints = ModelCheckpoint(run.output / "checkpoints" / stage, save_last=True)
+    bar = [RichProgressBar()] if sys.stderr.isatty() else []
+    try:
+        return lightning.Trainer(
+            max_epochs=epochs,
+            logger=TensorBoardLogger(run.output / "tensorboard", name=stage),
+            callbacks=[checkpoints, *bar],
+            enable_progress_bar=bool(bar),
+            enable_model_summary=False,
+            reload_dataloaders_every_n_epochs=1,
+            log_every_n_steps=10,
+            **about,
+        )
+    except TypeError as error:
+        raise ConfigError(f"trainer: {' '.join(str(error).split())[:300]}") from None
+
+
+def _last(trainer: lightning.Trainer) -> str | None:
+    """Return where a stage that was stopped goes on."""
+    checkpoint: Any = trainer.checkpoint_callback
+    path = Path(checkpoint.dirpath) / "last.ckpt"
+    return str(path) if path.is_file() else None
+
+
+if __name__ == "__main__":
+    sys.exit(command(NeuralRun, train, sys.argv[1:]))
