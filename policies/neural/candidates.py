@@ -7,15 +7,18 @@ places, so a policy points at two of them; which places there are follows from t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ecgscroll.tasks import get_task
 from policies.expert import beats, ischemia
 from policies.expert.view import Call, Turn, View, finish, measure, skim, write
 
 SKIMS_S = (30.0, 60.0, 300.0, 1000.0, 1800.0)
 WIDTHS_S = (2.0, 5.0, 10.0, 20.0, 60.0, 100.0, 1000.0)
 STEP_BACK_S = 10.0
+_LEAST_S = 0.05
 TOOLS = (
     "get_rate_rhythm",
     "get_qrs",
@@ -82,25 +85,29 @@ def candidates(view: View, dx: str | None) -> list[Candidate]:
     if not view.ended:
         found += [Candidate(skim(duration)) for duration in SKIMS_S]
     signal, label = _ASKED.get(view.task, _ASKED["episode_detection"])
+    widest = get_task(view.task).max_write_s or math.inf
     tools = (signal,) if dx is None else (signal, label)
     for span in spans(view):
         bounds = (PLACES.index(span.start), PLACES.index(span.stop), span.t0, span.t1)
         if span.start not in ("event", "episode", "raised"):
             found += [Candidate(measure(tool, span.t0, span.t1), *bounds) for tool in tools]
-        found.append(Candidate(write(span.t0, span.t1), *bounds))
+        if span.t1 - span.t0 <= widest:
+            found.append(Candidate(write(span.t0, span.t1), *bounds))
     return found
 
 
 def spans(view: View) -> list[Span]:
-    """Return the windows that have elapsed, each once."""
-    seen: set[tuple[float, float]] = set()
-    kept = []
-    for span in _all_spans(view):
-        bounds = (round(max(0.0, span.t0), 2), round(min(span.t1, view.cursor), 2))
-        if bounds[1] - bounds[0] >= 0.05 and bounds not in seen:
-            seen.add(bounds)
-            kept.append(Span(span.start, span.stop, *bounds))
-    return kept
+    """Return the windows that have elapsed: what is listed, and each pair of places once."""
+    paired: dict[tuple[float, float], Span] = {}
+    for span in _paired(view):
+        one = _elapsed(span, view.cursor)
+        paired.setdefault((one.t0, one.t1), one)
+    found = [*(_elapsed(span, view.cursor) for span in _listed(view)), *paired.values()]
+    return [span for span in found if span.t1 - span.t0 >= _LEAST_S]
+
+
+def _elapsed(span: Span, cursor: float) -> Span:
+    return Span(span.start, span.stop, round(max(0.0, span.t0), 2), round(min(span.t1, cursor), 2))
 
 
 def places(view: View) -> dict[str, float]:
@@ -126,9 +133,8 @@ def _inner(name: str, turn: Turn) -> dict[str, float]:
     return {f"{name}.{key}": min(max(round(t, 1), low), high) for key, t in inner.items()}
 
 
-def _all_spans(view: View) -> Iterator[Span]:
+def _paired(view: View) -> Iterator[Span]:
     at = places(view)
-    yield from _listed(view)
     for start in _STARTS:
         for stop in _STOPS:
             if start in at and stop in at:
