@@ -21,7 +21,7 @@ from lightning.pytorch.loggers import TensorBoardLogger
 from ecgscroll.catalogue.instances import Instance
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.run import Execution
-from policies.neural.network import Network, Shape, load_network, save_network
+from policies.neural.network import CONFIGURATION, Network, Shape, load_network, save_network
 from training.adapter import tier_of
 from training.checkpoints import training_record
 from training.config import NeuralRun
@@ -52,18 +52,20 @@ def train(run: NeuralRun) -> dict[str, float]:
 
 def clone(run: NeuralRun, parts: Parts) -> Network:
     """Learn the expert's calls on its own episodes, then on the network's."""
+    folders = [run.output / f"cloning-{number}" for number in range(run.cloning.rounds)]
+    if (folders[-1] / CONFIGURATION).is_file():
+        return load_network(folders[-1]).train()
     network = Network(Shape(run.network.hidden, run.network.layers))
     held_out = Labelled(demonstrated(run, parts.held_out, parts.folder, None))
     shown: list[Any] = []
-    for number in range(run.cloning.rounds):
-        folder = run.output / f"cloning-{number}"
-        if (folder / "neural.json").is_file():
-            network = load_network(folder).train()
-            continue
+    for number, folder in enumerate(folders):
         player = network if number else None
         shown += demonstrated(run, parts.train, parts.folder, player, number)
         if not shown:
             raise ConfigError("There is nothing to imitate; look at data.tasks and data.dx.")
+        if (folder / CONFIGURATION).is_file():
+            network = load_network(folder).train()
+            continue
         module = Cloning(network, Labelled(shown), held_out, run.cloning, run.seed + number)
         trainer = _trainer(run, f"cloning-{number}", run.cloning.epochs)
         trainer.fit(module, ckpt_path=_last(trainer), weights_only=True)
@@ -129,7 +131,6 @@ def _trainer(run: NeuralRun, stage: str, epochs: int) -> lightning.Trainer:
             callbacks=[checkpoints, *bar],
             enable_progress_bar=bool(bar),
             enable_model_summary=False,
-            reload_dataloaders_every_n_epochs=1,
             log_every_n_steps=10,
             **about,
         )

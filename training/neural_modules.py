@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import lightning
@@ -11,7 +11,7 @@ import torch
 from rich.console import Console
 from torch import Tensor
 from torch.nn.functional import cross_entropy
-from torch.utils.data import DataLoader, RandomSampler
+from torch.utils.data import DataLoader, Dataset, Sampler
 
 from policies.neural import Choice, Neural
 from policies.neural.network import Network
@@ -21,6 +21,34 @@ from training.rewards import Outcome
 from training.rollout import Desk
 
 PATIENCE = 5
+
+
+class Order(Sampler[int]):
+    """A random order of so many items, another in each epoch, the same after a stop."""
+
+    def __init__(self, count: int, seed: int, epoch: Callable[[], int]) -> None:
+        self._count, self._seed, self._epoch = count, seed, epoch
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[int]:
+        rng = np.random.default_rng([self._seed, self._epoch()])
+        return iter(rng.permutation(self._count).tolist())
+
+
+class Draws(Dataset[tuple[int, int]]):
+    """Games to play and seeds, drawn for each epoch."""
+
+    def __init__(self, count: int, games: int, seed: int, epoch: Callable[[], int]) -> None:
+        self._count, self._games, self._seed, self._epoch = count, games, seed, epoch
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> tuple[int, int]:
+        rng = np.random.default_rng([self._seed, self._epoch(), index])
+        return int(rng.integers(self._games)), int(rng.integers(1 << 31))
 
 
 class Cloning(lightning.LightningModule):
@@ -52,14 +80,14 @@ class Cloning(lightning.LightningModule):
 
     def training_step(self, batch: Batch, _number: int) -> Tensor:
         """Return the cross-entropy of the expert's calls."""
-        logits, _ = self.network(batch.state, batch.found, batch.mask)
+        logits = self.network(batch.state, batch.found, batch.mask)
         loss = cross_entropy(logits, batch.taken)
         self.log("loss", loss, prog_bar=True)
         return loss
 
     def validation_step(self, batch: Batch, _number: int) -> None:
         """Log loss and accuracy on held-out patients."""
-        logits, _ = self.network(batch.state, batch.found, batch.mask)
+        logits = self.network(batch.state, batch.found, batch.mask)
         right = (logits.argmax(dim=1) == batch.taken).float().mean()
         size = len(batch.taken)
         self.log("val_loss", cross_entropy(logits, batch.taken), batch_size=size, sync_dist=True)
@@ -73,12 +101,10 @@ class Cloning(lightning.LightningModule):
         return [optimizer], [{"scheduler": schedule, "interval": "step"}]
 
     def train_dataloader(self) -> DataLoader[Any]:
-        """Return batches in the order of this epoch."""
-        epoch = self.trainer.current_epoch
-        order = torch.Generator().manual_seed(self._seed * 10_007 + epoch)
-        sampler = RandomSampler(self._shown, generator=order)
+        """Return batches in an order of each epoch's own."""
+        order = Order(len(self._shown), self._seed, lambda: self.trainer.current_epoch)
         size = self._about.batch_size
-        return DataLoader(self._shown, size, sampler=sampler, collate_fn=padded)
+        return DataLoader(self._shown, size, sampler=order, collate_fn=padded)
 
     def val_dataloader(self) -> Any:
         """Return what is validated on, or nothing."""
@@ -122,13 +148,10 @@ class PolicyGradient(lightning.LightningModule):
         self.epochs = -(-about.steps // self.per_epoch)
 
     def train_dataloader(self) -> DataLoader[Any]:
-        """Return the games of this epoch, drawn anew."""
-        rng = np.random.default_rng([self._seed, self.trainer.current_epoch])
+        """Return the games of an epoch, drawn anew in each."""
         count = self.per_epoch * self._about.games * max(1, self.trainer.world_size)
-        drawn = [
-            (int(n), int(rng.integers(1 << 31))) for n in rng.integers(len(self._games), size=count)
-        ]
-        return DataLoader(drawn, self._about.games, collate_fn=list)  # type: ignore[arg-type]
+        draws = Draws(count, len(self._games), self._seed, lambda: self.trainer.current_epoch)
+        return DataLoader(draws, self._about.games, collate_fn=list)
 
     def training_step(self, batch: Sequence[tuple[int, int]], number: int) -> Tensor:
         """Play, and return the loss whose gradient is the policy's."""
@@ -155,7 +178,7 @@ class PolicyGradient(lightning.LightningModule):
 
     def _loss(self, batch: Batch, worth: Tensor) -> Tensor:
         batch = Batch(*(one.to(self.device) for one in batch))
-        logits, _ = self.network(batch.state, batch.found, batch.mask)
+        logits = self.network(batch.state, batch.found, batch.mask)
         chances = torch.log_softmax(logits, dim=1)
         taken = chances.gather(1, batch.taken[:, None])[:, 0]
         entropy = -(chances.exp() * chances.masked_fill(~batch.mask, 0.0)).sum(dim=1)
@@ -183,6 +206,9 @@ class PolicyGradient(lightning.LightningModule):
         self.log("reward", float(np.mean(values)), prog_bar=True, batch_size=1)
         self.log("score", float(np.mean([one.score for one in outcomes])), batch_size=1)
         self.log("frac_reward_zero_std", equal, batch_size=1)
+        self._tell_equal(equal)
+
+    def _tell_equal(self, equal: float) -> None:
         self._equal = self._equal + 1 if equal >= 1 else 0
         if self._equal == PATIENCE:
             self._say(

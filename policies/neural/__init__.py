@@ -90,7 +90,7 @@ class Neural:
 
     def _chosen(self, state: Features, features: Features) -> int:
         with torch.inference_mode():
-            logits, _ = self._network(
+            logits = self._network(
                 torch.from_numpy(state)[None],
                 torch.from_numpy(features)[None],
                 torch.ones((1, len(features)), dtype=torch.bool),

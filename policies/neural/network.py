@@ -76,9 +76,8 @@ class Network(nn.Module):
         self.score = nn.Sequential(
             nn.GELU(), nn.Linear(hidden, hidden), nn.GELU(), nn.Linear(hidden, 1)
         )
-        self.value = nn.Linear(hidden, 1)
 
-    def forward(self, state: Tensor, found: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, state: Tensor, found: Tensor, mask: Tensor) -> Tensor:
         """Score candidates.
 
         Parameters
@@ -92,8 +91,8 @@ class Network(nn.Module):
 
         Returns
         -------
-        tuple of Tensor
-            Logits (batch, n), -inf where there is none, and the value of each view (batch,).
+        Tensor
+            Logits (batch, n), -inf where there is none.
         """
         size = MEMORY * self.shape.turn
         about, turns = state[:, :-size], state[:, -size:].reshape(-1, MEMORY, self.shape.turn)
@@ -101,7 +100,8 @@ class Network(nn.Module):
         newest = turns[:, :3].flatten(1)
         view = self.state(torch.cat([about, newest, last[-1]], dim=1))
         logits = self.score(self.candidate(found) + view[:, None]).squeeze(-1)
-        return logits.masked_fill(~mask, -torch.inf), self.value(view).squeeze(-1)
+        masked: Tensor = logits.masked_fill(~mask, -torch.inf)
+        return masked
 
 
 def save_network(network: Network, folder: Path, record: dict[str, Any]) -> None:

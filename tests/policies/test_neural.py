@@ -118,10 +118,9 @@ def test_a_checkpoint_gives_the_same_scores(network: Network, folder: Path) -> N
     mask = torch.tensor([[True] * 5, [True, True, False, False, False]])
     again = load_network(folder)
     with torch.inference_mode():
-        logits, value = network(state, found, mask)
-        assert torch.equal(again(state, found, mask)[0], logits)
+        logits = network(state, found, mask)
+        assert torch.equal(again(state, found, mask), logits)
     assert torch.isinf(logits[1, 2:]).all()
-    assert value.shape == (2,)
     assert Neural.fingerprint(folder) == Neural.fingerprint(folder)
 
 
@@ -151,7 +150,7 @@ def test_a_spoilt_checkpoint_is_refused_in_a_sentence(
 def test_weights_that_are_no_numbers_are_refused(network: Network, tmp_path: Path) -> None:
     broken = Network(Shape(hidden=16))
     with torch.no_grad():
-        broken.value.weight.fill_(float("nan"))
+        broken.candidate.weight.fill_(float("nan"))
     save_network(broken, tmp_path, {})
     with pytest.raises(ConfigError, match="not finite"):
         load_network(tmp_path)

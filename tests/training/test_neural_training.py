@@ -1,0 +1,155 @@
+"""The neural policy's training: it learns, goes on where it was stopped, and shares its work."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+pytest.importorskip("lightning")
+
+import torch
+from lightning.pytorch.callbacks import Callback
+
+from policies.neural.network import load_network
+from training import neural
+from training.config import NeuralRun, load
+from training.evaluate import agent_of
+from training.neural_data import demonstrated, padded
+from training.neural_modules import PolicyGradient
+from training.rollout import Desk
+
+ROOT = Path(__file__).parents[2]
+
+
+def values(data: Path, output: Path, **more: Any) -> dict[str, Any]:
+    given = {
+        "output": str(output),
+        "threads": 1,
+        "data": {
+            "folder": str(data),
+            "dx": ["none", "reference"],
+            "instances": ["episode_detection/synth/paf01", "rare_event/synth/rare01"],
+            "held_out": 0,
+        },
+        "network": {"hidden": 32},
+        "cloning": {"rounds": 2, "epochs": 25, "batch_size": 8, "learning_rate": 5e-3},
+        "gradient": {"steps": 2, "games": 1, "group": 3, "most_steps": 40, "save_steps": 1},
+        "evaluation": {"instances": ["episode_detection/synth/paf01"], "at_end": True},
+    }
+    return given | more
+
+
+def tensors(folder: Path) -> dict[str, Any]:
+    return dict(load_network(folder).state_dict())
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.fixture(scope="module")
+def trained(synth_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("neural")
+    neural.train(NeuralRun.model_validate(values(synth_data, output)))
+    return output
+
+
+def test_it_learns_to_play_and_leaves_a_record(trained: Path) -> None:
+    record = json.loads((trained / "model" / "neural.json").read_text())
+    assert record["kind"] == "neural"
+    assert record["data"]["train"]["truths"]
+    assert record["evaluation"]["scores"]["reference/episode_detection"] > 0.6
+    policy, options = agent_of(trained / "model")
+    assert policy == "policies.neural:Neural"
+    assert options == {"checkpoint": str(trained / "model")}
+
+
+def test_a_seed_gives_the_same_weights(trained: Path, synth_data: Path, tmp_path: Path) -> None:
+    neural.train(NeuralRun.model_validate(values(synth_data, tmp_path)))
+    assert same(tensors(trained / "model"), tensors(tmp_path / "model"))
+
+
+class Stop(Callback):
+    """Ends a run when its second epoch begins."""
+
+    def on_train_epoch_start(self, trainer: Any, module: Any) -> None:
+        if trainer.current_epoch == 1:
+            raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("stopped", ["cloning-1", "gradient"])
+def test_a_stopped_run_goes_on_to_the_same_weights(
+    trained: Path,
+    synth_data: Path,
+    tmp_path: Path,
+    stopped: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run, made = NeuralRun.model_validate(values(synth_data, tmp_path)), neural._trainer
+
+    def cut(run: Any, stage: str, epochs: int) -> Any:
+        trainer = made(run, stage, epochs)
+        if stage == stopped:
+            trainer.callbacks.append(Stop())
+        return trainer
+
+    with monkeypatch.context() as patch:
+        patch.setattr(neural, "_trainer", cut)
+        with pytest.raises(ZeroDivisionError):
+            neural.train(run)
+    assert list((tmp_path / "checkpoints" / stopped).glob("last.ckpt"))
+    neural.train(run)
+    assert same(tensors(trained / "model"), tensors(tmp_path / "model"))
+
+
+def test_groups_of_equal_rewards_are_told_early(synth_data: Path, trained: Path) -> None:
+    said: list[str] = []
+    run = NeuralRun.model_validate(values(synth_data, trained))
+    network = load_network(trained / "model")
+    games: Any = [("episode_detection/synth/paf01", "reference")]
+    module = PolicyGradient(
+        network, games, Desk(synth_data, run.weights()), run.gradient, 0, say=said.append
+    )
+    for _ in range(6):
+        module._tell_equal(1.0)
+    assert len(said) == 1
+    assert "nothing is learnt" in said[0]
+
+
+def test_samples_are_padded_to_the_most_candidates(synth_data: Path, trained: Path) -> None:
+    from training.data import divide
+
+    run = NeuralRun.model_validate(values(synth_data, trained))
+    parts = divide(run.data, run.seed)
+    samples = demonstrated(run, parts.train, parts.folder, None)
+    batch = padded(samples[:9])
+    assert batch.mask.sum(dim=1).tolist() == [len(one.found) for one in samples[:9]]
+    assert batch.mask.gather(1, batch.taken[:, None]).all()
+
+
+def test_two_processes_share_the_work(synth_data: Path, tmp_path: Path) -> None:
+    given = values(synth_data, tmp_path / "run", trainer={"strategy": "ddp", "devices": 2})
+    config = tmp_path / "ddp.yaml"
+    config.write_text(yaml.safe_dump(given))
+    done = subprocess.run(
+        [sys.executable, "-m", "training.neural", str(config)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "MEMBER: 2/2" in done.stderr or "GLOBAL_RANK: 1" in done.stderr
+    record = json.loads((tmp_path / "run" / "model" / "neural.json").read_text())
+    assert record["evaluation"]["scores"]["reference/episode_detection"] > 0.5
+
+
+def test_the_shipped_configuration_is_sound() -> None:
+    assert load(ROOT / "configs" / "neural.yaml", NeuralRun).gradient.steps > 0
