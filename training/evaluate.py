@@ -28,7 +28,7 @@ from ecgscroll.evaluation.selection import find_data, read_ids, select
 from ecgscroll.evaluation.table import print_summary
 from ecgscroll.policy import fingerprint
 from ecgscroll.tools.registry import Dx
-from policies.neural.network import CONFIGURATION as NEURAL
+from policies.neural.checkpoint import CONFIGURATION as NEURAL
 from training.checkpoints import base_of, read_record, told_digest
 
 Tier = Literal["none", "signal", "reference"]

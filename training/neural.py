@@ -21,7 +21,8 @@ from lightning.pytorch.loggers import TensorBoardLogger
 from ecgscroll.catalogue.instances import Instance
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.run import Execution
-from policies.neural.network import CONFIGURATION, Network, Shape, load_network, save_network
+from policies.neural.checkpoint import CONFIGURATION, Shape, save_network
+from policies.neural.network import Network
 from training.adapter import tier_of
 from training.checkpoints import training_record
 from training.config import NeuralRun
@@ -46,7 +47,7 @@ def train(run: NeuralRun) -> dict[str, float]:
     scores = evaluate(run, parts, network)
     if is_main():
         record = training_record(run, "neural", parts.digests(), evaluation={"scores": scores})
-        save_network(network, run.output / "model", record)
+        save_network(network.arrays(), network.shape, run.output / "model", record)
     return scores
 
 
@@ -54,7 +55,7 @@ def clone(run: NeuralRun, parts: Parts) -> Network:
     """Learn the expert's calls on its own episodes, then on the network's."""
     folders = [run.output / f"cloning-{number}" for number in range(run.cloning.rounds)]
     if (folders[-1] / CONFIGURATION).is_file():
-        return load_network(folders[-1]).train()
+        return Network.load(folders[-1]).train()
     network = Network(Shape(run.network.hidden, run.network.layers))
     held_out = Labelled(demonstrated(run, parts.held_out, parts.folder, None))
     shown: list[Any] = []
@@ -64,13 +65,13 @@ def clone(run: NeuralRun, parts: Parts) -> Network:
         if not shown:
             raise ConfigError("There is nothing to imitate; look at data.tasks and data.dx.")
         if (folder / CONFIGURATION).is_file():
-            network = load_network(folder).train()
+            network = Network.load(folder).train()
             continue
         module = Cloning(network, Labelled(shown), held_out, run.cloning, run.seed + number)
         trainer = _trainer(run, f"cloning-{number}", run.cloning.epochs)
         trainer.fit(module, ckpt_path=_last(trainer), weights_only=True)
         if trainer.is_global_zero:
-            save_network(network, folder, {})
+            save_network(network.arrays(), network.shape, folder, {})
     return network
 
 
@@ -97,7 +98,7 @@ def evaluate(run: NeuralRun, parts: Parts, network: Network) -> dict[str, float]
     if not is_main() or not run.evaluation.at_end:
         return scores
     folder = run.output / "evaluations"
-    save_network(network, folder / "model", {})
+    save_network(network.arrays(), network.shape, folder / "model", {})
     for tier in run.data.dx:
         dx = tier_of(tier)
         seen = [one for one in spread(chosen, run.evaluation.limit) if playable(one, dx)]

@@ -6,17 +6,17 @@ import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from ecgscroll.errors import ConfigError
 from policies.expert.view import MEMORY, Call, Turn, View
 from policies.neural.candidates import Candidate, candidates
+from policies.neural.checkpoint import weights_digest
 from policies.neural.features import Features, candidate_features, state_features
-from policies.neural.network import Network, load_network, weights_digest
+from policies.neural.scorer import Scorer
 
 
 class Choice(NamedTuple):
@@ -25,6 +25,13 @@ class Choice(NamedTuple):
     state: Features
     found: Features
     taken: int
+
+
+class Scoring(Protocol):
+    """What scores candidates: a `Scorer`, or the network that is being trained."""
+
+    def scores(self, state: Features, found: Features) -> NDArray[np.float64]:
+        """Return a score for each candidate, (n,)."""
 
 
 class Neural:
@@ -48,12 +55,12 @@ class Neural:
     name = "neural"
 
     def __init__(
-        self, checkpoint: str | Path | Network, temperature: float = 0.0, seed: int = 0
+        self, checkpoint: str | Path | Scoring, temperature: float = 0.0, seed: int = 0
     ) -> None:
         if not 0.0 <= temperature < math.inf:
             raise ConfigError(f"temperature must be 0 or more, not {temperature!r}.")
-        self._network = (
-            checkpoint if isinstance(checkpoint, Network) else load_network(Path(checkpoint))
+        self._network: Scoring = (
+            Scorer.load(Path(checkpoint)) if isinstance(checkpoint, str | Path) else checkpoint
         )
         self._temperature, self._seed = temperature, seed
         self.choices: list[Choice] = []
@@ -89,13 +96,7 @@ class Neural:
         return call
 
     def _chosen(self, state: Features, features: Features) -> int:
-        with torch.inference_mode():
-            logits = self._network(
-                torch.from_numpy(state)[None],
-                torch.from_numpy(features)[None],
-                torch.ones((1, len(features)), dtype=torch.bool),
-            )
-        scores: NDArray[np.float64] = logits[0].double().numpy()
+        scores = self._network.scores(state, features)
         if self._temperature == 0:
             return int(scores.argmax())
         noise = self._rng.gumbel(size=len(scores))

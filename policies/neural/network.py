@@ -1,56 +1,17 @@
-"""The network, and the folder that it is kept in: safetensors and a configuration, no pickle."""
+"""The network as torch trains it."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load, save
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ecgscroll.errors import ConfigError
-from ecgscroll.files import write_atomic
 from policies.expert.view import MEMORY
-from policies.neural.features import CANDIDATE, STATE, TURN
-
-WEIGHTS, CONFIGURATION = "neural.safetensors", "neural.json"
-_MOST_BYTES = 1 << 28
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Sizes of a network.
-
-    Parameters
-    ----------
-    hidden
-        Units of every layer.
-    layers
-        Layers of the recurrence over turns.
-    state, turn, candidate
-        Numbers of features that it was made for.
-    """
-
-    hidden: int = 128
-    layers: int = 1
-    state: int = STATE
-    turn: int = TURN
-    candidate: int = CANDIDATE
-
-    def __post_init__(self) -> None:
-        made = (self.state, self.turn, self.candidate)
-        if made != (STATE, TURN, CANDIDATE):
-            raise ConfigError(
-                "The neural checkpoint was made for other features than this version has: train it "
-                "again with python -m training.neural."
-            )
-        if not (1 <= self.hidden <= 4096 and 1 <= self.layers <= 16):
-            raise ConfigError("A network has 1 to 4096 hidden units and 1 to 16 layers.")
+from policies.neural.checkpoint import NEWEST, Shape, load_arrays
+from policies.neural.features import Features
 
 
 class Network(nn.Module):
@@ -66,16 +27,25 @@ class Network(nn.Module):
         super().__init__()
         self.shape = shape
         hidden = shape.hidden
+        about = shape.state - (MEMORY - NEWEST) * shape.turn + hidden
         self.turns = nn.GRU(shape.turn, hidden, shape.layers, batch_first=True)
-        self.state = nn.Sequential(
-            nn.Linear(shape.state - MEMORY * shape.turn + 3 * shape.turn + hidden, hidden),
-            nn.GELU(),
-            nn.Linear(hidden, hidden),
-        )
+        self.state = nn.Sequential(nn.Linear(about, hidden), nn.GELU(), nn.Linear(hidden, hidden))
         self.candidate = nn.Linear(shape.candidate, hidden)
         self.score = nn.Sequential(
             nn.GELU(), nn.Linear(hidden, hidden), nn.GELU(), nn.Linear(hidden, 1)
         )
+
+    @classmethod
+    def load(cls, folder: Path) -> Network:
+        """Read a checkpoint, on the CPU; raises `ConfigError` if it holds no sound one."""
+        shape, arrays = load_arrays(folder)
+        network = cls(shape)
+        network.load_state_dict({name: torch.from_numpy(one) for name, one in arrays.items()})
+        return network
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """Return the weights by name."""
+        return {name: one.detach().cpu().numpy() for name, one in self.state_dict().items()}
 
     def forward(self, state: Tensor, found: Tensor, mask: Tensor) -> Tensor:
         """Score candidates.
@@ -97,69 +67,14 @@ class Network(nn.Module):
         size = MEMORY * self.shape.turn
         about, turns = state[:, :-size], state[:, -size:].reshape(-1, MEMORY, self.shape.turn)
         _, last = self.turns(turns.flip(1))  # oldest first
-        newest = turns[:, :3].flatten(1)
-        view = self.state(torch.cat([about, newest, last[-1]], dim=1))
+        view = self.state(torch.cat([about, turns[:, :NEWEST].flatten(1), last[-1]], dim=1))
         logits = self.score(self.candidate(found) + view[:, None]).squeeze(-1)
         masked: Tensor = logits.masked_fill(~mask, -torch.inf)
         return masked
 
-
-def save_network(network: Network, folder: Path, record: dict[str, Any]) -> None:
-    """Write weights, sizes and a record of the training; each file appears whole.
-
-    Parameters
-    ----------
-    network
-        What is kept.
-    folder
-        Where; made if it is not there.
-    record
-        What is told beside the sizes.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: one.detach().cpu().contiguous() for name, one in network.state_dict().items()}
-    write_atomic(folder / WEIGHTS, save(tensors))
-    about = {"shape": asdict(network.shape), **record}
-    write_atomic(folder / CONFIGURATION, json.dumps(about, indent=1) + "\n")
-
-
-def load_network(folder: Path) -> Network:
-    """Read a network, on the CPU, ready to score.
-
-    Raises
-    ------
-    ConfigError
-        If the folder holds none, or one that is damaged or of another version.
-    """
-    try:
-        about = json.loads((folder / CONFIGURATION).read_text(encoding="utf-8"))
-        shape = Shape(**{name: int(value) for name, value in about["shape"].items()})
-        path = folder / WEIGHTS
-        if path.stat().st_size > _MOST_BYTES:
-            raise ConfigError(f"{path} is too large for a neural checkpoint.")
-        tensors = load(path.read_bytes())
-    except OSError:
-        raise ConfigError(
-            f"{folder} holds no neural checkpoint ({CONFIGURATION}, {WEIGHTS}); make one with "
-            "python -m training.neural."
-        ) from None
-    except (ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ConfigError(f"The neural checkpoint {folder} is damaged: {reason}") from None
-    network = Network(shape)
-    try:
-        network.load_state_dict(tensors)
-    except RuntimeError:
-        raise ConfigError(
-            f"The weights in {folder} do not fit their configuration: one of both is damaged."
-        ) from None
-    if not all(bool(torch.isfinite(one).all()) for one in network.state_dict().values()):
-        raise ConfigError(f"The weights in {folder} are not finite numbers.")
-    return network.eval()
-
-
-def weights_digest(folder: Path) -> str:
-    """SHA-256 of a checkpoint's weights and sizes, for a run's record."""
-    load_network(folder)
-    parts = [(folder / name).read_bytes() for name in (WEIGHTS, CONFIGURATION)]
-    return hashlib.sha256(b"".join(parts)).hexdigest()
+    def scores(self, state: Features, found: Features) -> NDArray[np.float64]:
+        """Return a score for each candidate of one view, (n,)."""
+        with torch.inference_mode():
+            mask = torch.ones((1, len(found)), dtype=torch.bool)
+            logits = self(torch.from_numpy(state)[None], torch.from_numpy(found)[None], mask)
+        return np.asarray(logits[0].double().numpy())

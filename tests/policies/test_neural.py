@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -21,15 +23,16 @@ from policies.expert import Expert, plan_for
 from policies.expert.view import MEMORY, Turn, View
 from policies.neural import Neural, chosen_by
 from policies.neural.candidates import candidates
-from policies.neural.features import CANDIDATE, STATE, candidate_features, state_features
-from policies.neural.network import (
+from policies.neural.checkpoint import (
     CONFIGURATION,
     WEIGHTS,
-    Network,
     Shape,
-    load_network,
+    load_arrays,
     save_network,
 )
+from policies.neural.features import CANDIDATE, STATE, candidate_features, state_features
+from policies.neural.network import Network
+from policies.neural.scorer import Scorer
 
 INSTANCES = (
     "episode_detection/synth/paf01", "change_detection/synth/paf01",
@@ -61,7 +64,7 @@ def network() -> Network:
 
 @pytest.fixture
 def folder(network: Network, tmp_path: Path) -> Path:
-    save_network(network, tmp_path / "model", {"kind": "neural"})
+    save_network(network.arrays(), network.shape, tmp_path / "model", {"kind": "neural"})
     return tmp_path / "model"
 
 
@@ -116,7 +119,7 @@ def test_it_plays_and_repeats_itself(folder: Path, synth_data: Path, temperature
 def test_a_checkpoint_gives_the_same_scores(network: Network, folder: Path) -> None:
     state, found = torch.randn(2, STATE), torch.randn(2, 5, CANDIDATE)
     mask = torch.tensor([[True] * 5, [True, True, False, False, False]])
-    again = load_network(folder)
+    again = Network.load(folder)
     with torch.inference_mode():
         logits = network(state, found, mask)
         assert torch.equal(again(state, found, mask), logits)
@@ -151,9 +154,32 @@ def test_weights_that_are_no_numbers_are_refused(network: Network, tmp_path: Pat
     broken = Network(Shape(hidden=16))
     with torch.no_grad():
         broken.candidate.weight.fill_(float("nan"))
-    save_network(broken, tmp_path, {})
+    save_network(broken.arrays(), broken.shape, tmp_path, {})
     with pytest.raises(ConfigError, match="not finite"):
-        load_network(tmp_path)
+        load_arrays(tmp_path)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_numpy_scores_as_torch_does(layers: int, tmp_path: Path) -> None:
+    torch.manual_seed(layers)
+    made = Network(Shape(hidden=24, layers=layers)).eval()
+    save_network(made.arrays(), made.shape, tmp_path, {})
+    rng = np.random.default_rng(0)
+    for count in (1, 7, 200):
+        state = rng.normal(size=STATE).astype(np.float32)
+        found = rng.normal(size=(count, CANDIDATE)).astype(np.float32)
+        scores = Scorer.load(tmp_path).scores(state, found)
+        assert scores == pytest.approx(made.scores(state, found), abs=1e-4)
+
+
+def test_playing_needs_no_torch(folder: Path) -> None:
+    code = f"""if True:
+        import sys
+        from policies.neural import Neural
+        Neural({str(folder)!r})
+        print("torch" in sys.modules)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_a_record_stands_beside_the_sizes(folder: Path) -> None:

@@ -17,7 +17,7 @@ pytest.importorskip("lightning")
 import torch
 from lightning.pytorch.callbacks import Callback
 
-from policies.neural.network import load_network
+from policies.neural.network import Network
 from training import neural
 from training.config import NeuralRun, load
 from training.evaluate import agent_of
@@ -47,7 +47,7 @@ def values(data: Path, output: Path, **more: Any) -> dict[str, Any]:
 
 
 def tensors(folder: Path) -> dict[str, Any]:
-    return dict(load_network(folder).state_dict())
+    return dict(Network.load(folder).state_dict())
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -112,7 +112,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(
 def test_groups_of_equal_rewards_are_told_early(synth_data: Path, trained: Path) -> None:
     said: list[str] = []
     run = NeuralRun.model_validate(values(synth_data, trained))
-    network = load_network(trained / "model")
+    network = Network.load(trained / "model")
     games: Any = [("episode_detection/synth/paf01", "reference")]
     module = PolicyGradient(
         network, games, Desk(synth_data, run.weights()), run.gradient, 0, say=said.append
