@@ -1,4 +1,5 @@
-# make run: set up, then the Rule agent reads recordings online; a table of scores and a page of each run.
+# make run: set up, then the Rule agent and a trained planner read recordings online; tables of scores,
+# and a page of each run.
 # make test: set up everything the tests need, then run them.
 PYTHON ?= python3
 VENV ?= .venv
@@ -15,6 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: run test lint format bench accuracy strips picture clean
 
 RULE := $(BIN)/ecgscroll run --policy rule --workers $(WORKERS)
+TRAINED := $(BIN)/ecgscroll run --policy neural --workers $(WORKERS)
 PAGE := $(BIN)/ecgscroll report
 CHROMIUM ?= $(firstword $(shell command -v chromium chromium-browser google-chrome))
 
@@ -25,11 +27,17 @@ ifneq ($(DATA),)
 	$(PAGE) $(RUNS)/signals --data "$(DATA)"
 	$(if $(CORE),$(RULE) --data "$(DATA)" --dx reference --set published --scoring published --out $(RUNS)/published-reference)
 	$(if $(CORE),$(PAGE) $(RUNS)/published-reference --data "$(DATA)")
+	$(TRAINED) --data "$(DATA)" $(if $(MITDB),--tasks pvc_burden$(COMMA)rare_event --databases mitdb,--set all --limit 24) --out $(RUNS)/trained
+	$(PAGE) $(RUNS)/trained --data "$(DATA)"
+	$(BIN)/ecgscroll compare $(RUNS)/signals $(RUNS)/trained
 else
 	$(RULE) --dx signal --set supplementary --out $(RUNS)/synthetic-signal
 	$(PAGE) $(RUNS)/synthetic-signal
 	$(RULE) --dx reference --set supplementary --out $(RUNS)/synthetic-reference
 	$(PAGE) $(RUNS)/synthetic-reference
+	$(TRAINED) --dx reference --set supplementary --out $(RUNS)/synthetic-trained
+	$(PAGE) $(RUNS)/synthetic-trained
+	$(BIN)/ecgscroll compare $(RUNS)/synthetic-reference $(RUNS)/synthetic-trained
 endif
 
 test: $(VENV)/.dev

@@ -19,6 +19,10 @@ from policies.neural.features import Features, candidate_features, state_feature
 from policies.neural.scorer import Scorer
 
 
+SHIPPED = Path(__file__).with_name("shipped")
+"""The checkpoint that comes with the package; its card says how it was trained."""
+
+
 class Choice(NamedTuple):
     """What was chosen among: features of the view and of the candidates, and which was taken."""
 
@@ -40,7 +44,8 @@ class Neural:
     Parameters
     ----------
     checkpoint
-        Folder that ``python -m training.neural`` has written, or a network.
+        Folder that ``python -m training.neural`` has written, or a network; by default the one
+        that comes with the package.
     temperature
         Of the choice; 0 takes the best.
     seed
@@ -55,7 +60,7 @@ class Neural:
     name = "neural"
 
     def __init__(
-        self, checkpoint: str | Path | Scoring, temperature: float = 0.0, seed: int = 0
+        self, checkpoint: str | Path | Scoring = SHIPPED, temperature: float = 0.0, seed: int = 0
     ) -> None:
         if not 0.0 <= temperature < math.inf:
             raise ConfigError(f"temperature must be 0 or more, not {temperature!r}.")
@@ -68,7 +73,7 @@ class Neural:
 
     @classmethod
     def fingerprint(
-        cls, checkpoint: str | Path, temperature: float = 0.0, seed: int = 0
+        cls, checkpoint: str | Path = SHIPPED, temperature: float = 0.0, seed: int = 0
     ) -> dict[str, Any]:
         """Return the hash of the weights."""
         return {"weights": weights_digest(Path(checkpoint))}
