@@ -18,7 +18,6 @@ from policies.neural.checkpoint import weights_digest
 from policies.neural.features import Features, candidate_features, state_features
 from policies.neural.scorer import Scorer
 
-
 SHIPPED = Path(__file__).with_name("shipped")
 """The checkpoint that comes with the package; its card says how it was trained."""
 

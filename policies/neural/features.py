@@ -48,38 +48,61 @@ def state_features(view: View, dx: str | None) -> Features:
 
 def candidate_features(view: View, found: Sequence[Candidate]) -> Features:
     """Return the features of each candidate, (n, `CANDIDATE`)."""
-    last, written = view.last, view.back("write")
-    asked = view.back("measure")
-    return np.array([_candidate(one, view, last, asked, written) for one in found], np.float32)
+    kinds = np.array([_kinds(one) for one in found])
+    t0, t1 = (np.array([getattr(one, name) for one in found]) for name in ("t0", "t1"))
+    last, asked, written = view.last, view.back("measure"), view.back("write")
+    windowed = kinds[:, 3] > 0
+    numbers = np.stack(
+        [
+            _logs(t1 - t0),
+            _logs(view.cursor - t0),
+            _logs(view.cursor - t1),
+            _touch(t0, last and last.t0),
+            _touch(t0, last and last.t1),
+            _touch(t1, last and last.t1),
+            _touch(t0, written and written.t1),
+            _touch(t0, asked and asked.t1),
+            _touch(t1, view.cursor),
+            np.abs(t0 / 10 - np.rint(t0 / 10)) < 1e-3,
+        ],
+        axis=1,
+    )
+    parts = [table[kinds[:, n]] for n, table in enumerate(_TABLES)]
+    return np.concatenate([*parts, numbers * windowed[:, None]], axis=1).astype(np.float32)
 
 
-def _candidate(
-    one: Candidate, view: View, last: Turn | None, asked: Turn | None, written: Turn | None
-) -> list[float]:
+def _kinds(one: Candidate) -> tuple[int, int, int, int, int]:
+    """Return the rows of `_TABLES` of a candidate: verb, tool, duration, and its places."""
     arguments = one.call["arguments"]
-    windowed = one.start >= 0
-    numbers = [0.0] * 10
-    if windowed:
-        numbers = [
-            _log(one.t1 - one.t0),
-            _log(view.cursor - one.t0),
-            _log(view.cursor - one.t1),
-            _touches(one.t0, last and last.t0),
-            _touches(one.t0, last and last.t1),
-            _touches(one.t1, last and last.t1),
-            _touches(one.t0, written and written.t1),
-            _touches(one.t0, asked and asked.t1),
-            _touches(one.t1, view.cursor),
-            float(abs(one.t0 / 10 - round(one.t0 / 10)) < 1e-3),
-        ]
-    return [
-        *_one_hot(VERBS, one.call["name"]),
-        *_one_hot(TOOLS, arguments.get("tool")),
-        *_one_hot(SKIMS_S, arguments.get("duration")),
-        *_place(one.start),
-        *_place(one.stop),
-        *numbers,
-    ]
+    return (
+        VERBS.index(one.call["name"]),
+        _TOOL_ROW[arguments.get("tool")],
+        _SKIM_ROW[arguments.get("duration")],
+        one.start + 1,
+        one.stop + 1,
+    )
+
+
+_TOOL_ROW: dict[Any, int] = {None: 0, **{name: n for n, name in enumerate(TOOLS, 1)}}
+_SKIM_ROW: dict[Any, int] = {None: 0, **{length: n for n, length in enumerate(SKIMS_S, 1)}}
+_TABLES = (
+    np.eye(len(VERBS)),
+    np.eye(len(TOOLS) + 1)[:, 1:],
+    np.eye(len(SKIMS_S) + 1)[:, 1:],
+    np.eye(len(PLACES) + 1),
+    np.eye(len(PLACES) + 1),
+)
+"""A row for each value: one at its place, or zeros for none."""
+
+
+def _logs(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.log1p(np.maximum(0.0, seconds)) / 5.0
+
+
+def _touch(t: NDArray[np.float64], other: float | None) -> NDArray[np.bool_]:
+    if other is None:
+        return np.zeros(len(t), dtype=bool)
+    return np.abs(t - other) <= CLOSE_S
 
 
 def _turn(turn: Turn, cursor: float) -> list[float]:
@@ -108,16 +131,8 @@ def _value(result: Mapping[str, Any], name: str, scale: float) -> tuple[float, f
     return 0.0, 0.0
 
 
-def _touches(t: float, other: float | None) -> float:
-    return float(other is not None and abs(t - other) <= CLOSE_S)
-
-
 def _log(seconds: float) -> float:
     return math.log1p(max(0.0, seconds)) / 5.0
-
-
-def _place(index: int) -> list[float]:
-    return [float(index == n) for n in range(-1, len(PLACES))]
 
 
 def _one_hot(names: Sequence[Any], name: Any) -> list[float]:

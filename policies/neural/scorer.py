@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, expit
 
+from ecgscroll.signals.threads import one_thread
 from policies.expert.view import MEMORY
 from policies.neural.checkpoint import NEWEST, Arrays, Shape, load_arrays
 from policies.neural.features import Features
@@ -34,6 +35,7 @@ class Scorer:
         """Read a checkpoint; raises `ConfigError` if it holds no sound one."""
         return cls(*load_arrays(folder))
 
+    @one_thread
     def scores(self, state: Features, found: Features) -> NDArray[np.float64]:
         """Return a score for each candidate, (n,).
 
