@@ -102,8 +102,8 @@ class Decoder:
     ) -> list[list[int]]:
         """Return the new tokens of each prompt, without the one that ended it.
 
-        A row's tokens depend on its own prompt and seed, whatever was read before it: padding is
-        masked, and every row draws from a generator of its own. What is left of the others is
+        A row's tokens depend on its own prompt and seed, whatever was read before it: it looks
+        at nothing else, and draws from a generator of its own. What is left of the others is
         rounding, which can only decide between tokens that are equally likely to the last bits of
         the dtype.
         """
