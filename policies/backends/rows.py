@@ -27,7 +27,7 @@ DRAFT = 8
 """Most tokens that are drafted at a time."""
 MOST_FED = 1024
 """Most tokens of all requests that are read in one go; longer prompts are read piece by piece."""
-_GRAM = 3  # tokens that must have been said before
+_RUNS = (16, 8, 5, 3, 2)  # tokens that must have been said before
 IMPLEMENTATION = "ecgscroll_rows"
 """Name of the attention by rows, as transformers knows it."""
 
@@ -60,12 +60,13 @@ AttentionInterface.register(IMPLEMENTATION, _attend)
 
 @dataclass
 class _Row:
-    """A request on its way: what was read, what is still to read, what was said."""
+    """A request on its way: what was read, what is still to read, what was said in all."""
 
     number: int
     limit: int
     read: Read
     feed: list[int]
+    said: str
     new: list[int] = field(default_factory=list)
     done: bool = False
     drafted: int = 0
@@ -75,7 +76,7 @@ class _Row:
     def lay_out(self, room: int, device: Any) -> list[int]:
         """Return what is read next, at most ``room`` tokens, with a draft behind the prompt."""
         most = min(DRAFT, self.limit - len(self.new) - 1, room - len(self.feed))
-        drafts = followed(self.read.ids + self.feed, most) if most > 0 else []
+        drafts = followed(self.said, most) if most > 0 else []
         self.feed += drafts
         self.drafted, self.width = len(drafts), min(len(self.feed), room)
         self.mask = _unseen(len(self.read.ids), self.width, device)
@@ -93,6 +94,7 @@ class _Row:
         for taken, row in enumerate(scores):
             token = pick(self.number, row)
             self.new.append(token)
+            self.said += chr(token)
             self.done = ended(self.number, self.new) or len(self.new) >= self.limit
             if self.done or taken == self.drafted or token != drafts[taken]:
                 self.read.cut(len(self.read.ids) - self.drafted + taken)
@@ -107,18 +109,21 @@ def _unseen(past: int, width: int, device: Any) -> torch.Tensor | None:
     return torch.ones((1, 1, width, past + width), dtype=torch.bool, device=device).tril(past)
 
 
-def followed(said: Sequence[int], most: int) -> list[int]:
-    """Return what followed the newest earlier place where the last tokens were said.
+def followed(said: str, most: int) -> list[int]:
+    """Return what followed the newest earlier place where the same was said last.
+
+    Of the lengths tried, the longest for which there is such a place. Tokens are characters, so
+    that the search is one for a part of a text.
 
     Examples
     --------
-    >>> followed([5, 1, 2, 3, 7, 8, 9, 1, 2, 3], 2)
-    [7, 8]
+    >>> list(map(chr, followed("t0: 700, t1: 900, t0", 4)))
+    [':', ' ', '7', '0']
     """
-    end = list(said[-_GRAM:])
-    for at in range(len(said) - _GRAM - 1, -1, -1):
-        if said[at] == end[0] and list(said[at : at + _GRAM]) == end:
-            return list(said[at + _GRAM : at + _GRAM + most])
+    for length in _RUNS:
+        place = said.rfind(said[-length:], 0, len(said) - 1)
+        if place >= 0:
+            return list(map(ord, said[place + length : place + length + most]))
     return []
 
 
@@ -153,7 +158,8 @@ class Reader:
         rows = []
         for number, (ids, limit) in enumerate(zip(prompts, limits, strict=True)):
             read = self._beginnings.take(ids)
-            rows.append(_Row(number, limit, read, list(ids[len(read.ids) :])))
+            said = "".join(map(chr, ids))
+            rows.append(_Row(number, limit, read, list(ids[len(read.ids) :]), said))
         while active := [row for row in rows if not row.done]:
             for row, scores in self._step(active):
                 row.take(scores, pick, ended)
