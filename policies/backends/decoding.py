@@ -21,7 +21,7 @@ from transformers import (
 )
 
 from ecgscroll.errors import ConfigError
-from policies.backends.reuse import Reader, can_reuse
+from policies.backends.reuse import open_reader
 
 Ended = Callable[[Sequence[int]], bool]
 
@@ -62,10 +62,27 @@ class Decoder:
 
     The sampling defaults and penalties that a checkpoint carries are dropped, so that decoding is
     what was asked for, and padding cannot count as repetition.
+
+    Parameters
+    ----------
+    source, revision
+        What transformers loads.
+    adapter
+        Folder of a LoRA adapter.
+    dtype, device
+        As torch names them, or ``auto``.
+    kept_bytes
+        Most memory for what was read, in bytes; 0 keeps nothing, and transformers decodes.
     """
 
     def __init__(
-        self, source: str, revision: str | None, adapter: Path | None, dtype: str, device: str
+        self,
+        source: str,
+        revision: str | None,
+        adapter: Path | None,
+        dtype: str,
+        device: str,
+        kept_bytes: int = 1 << 30,
     ) -> None:
         where = default_device() if device == "auto" else device
         kind = "float32" if dtype == "auto" and where == "cpu" else dtype
@@ -78,15 +95,15 @@ class Decoder:
         self._model = model.to(where).eval()
         self._model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
         self._device = where
-        self._reader = Reader(self._model) if can_reuse(self._model) else None
+        self._reader = open_reader(self._model, kept_bytes) if kept_bytes else None
 
     def decode(
         self, prompts: Sequence[Prompt], ends: frozenset[int], pad: int, sampling: Sampling
     ) -> list[list[int]]:
         """Return the new tokens of each prompt, without the one that ended it.
 
-        A row's tokens depend on its own prompt and seed, whatever was read before it: padding is
-        masked, and every row draws from a generator of its own. What is left of the others is
+        A row's tokens depend on its own prompt and seed, whatever was read before it: it looks
+        at nothing else, and draws from a generator of its own. What is left of the others is
         rounding, which can only decide between tokens that are equally likely to the last bits of
         the dtype.
         """
@@ -95,8 +112,8 @@ class Decoder:
         with torch.inference_mode():
             if self._reader is not None:
                 ids = [prompt.ids for prompt in prompts]
-                most = max(prompt.limit for prompt in prompts)
-                new = self._reader.decode(ids, draw.pick, rows.ended, most)
+                limits = [prompt.limit for prompt in prompts]
+                new = self._reader.decode(ids, limits, draw.pick, rows.ended)
             else:
                 new = self._generate(prompts, pad, rows, draw)
         return [tokens[:length] for tokens, length in zip(new, rows.lengths, strict=True)]

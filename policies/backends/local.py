@@ -52,6 +52,9 @@ class LocalBackend:
         Most requests decoded together.
     patience_s
         How long a batch that is not full waits for one more request, in seconds.
+    kept_gib
+        Most memory for what was read, in GiB: what begins as it did is not read again. 0 keeps
+        nothing, and leaves decoding to transformers.
     threads
         Processor threads of torch, for all of the process; default: torch's own choice. On a
         machine that does other work too, fewer are faster.
@@ -80,6 +83,7 @@ class LocalBackend:
         context_tokens: int | None = None,
         batch_size: int = 8,
         patience_s: float = 0.02,
+        kept_gib: float = 1.0,
         threads: int | None = None,
         template: Mapping[str, Any] | None = None,
     ) -> None:
@@ -90,12 +94,14 @@ class LocalBackend:
             min(max_new_tokens, batch_size, context_tokens or 1, threads or 1),
         )
         check_device(device, dtype)
+        if not 0 <= kept_gib < float("inf"):
+            raise ConfigError("kept_gib must be a number of GiB, 0 or more.")
         folder = local_folder(model)
         self._model, self._source = model, str(folder or model)
         self._adapter = adapter_folder(adapter) if adapter else None
         self._revision, self._dtype, self._device = revision, dtype, device
         self._sampling = Sampling(temperature, top_p, top_k)
-        self._limit = max_new_tokens
+        self._limit, self._kept = max_new_tokens, int(kept_gib * 2**30)
         self._template = dict(template or {})
         config, self._tokenizer = _read(self._source, revision)
         self._ends = frozenset({self._tokenizer.eos_token_id} - {None})
@@ -169,7 +175,12 @@ class LocalBackend:
         with self._lock:
             if self._decoder is None:
                 self._decoder = _weights(
-                    self._source, self._revision, self._adapter, self._dtype, self._device
+                    self._source,
+                    self._revision,
+                    self._adapter,
+                    self._dtype,
+                    self._device,
+                    self._kept,
                 )
 
     def _prompt(self, messages: Sequence[Message], tools: Tools, seed: int) -> Prompt:

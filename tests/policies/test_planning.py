@@ -124,9 +124,10 @@ def test_seeds_follow_from_the_episodes_seed_its_instance_and_the_turn(synth_dat
 
 
 def test_the_fingerprint_tells_prompts_context_and_model():
-    options = {"backend": "oracle", "context": "last"}
+    options = {"backend": "oracle", "context": "last", "slack": 3}
     found = fingerprint("policies.planning:Planning", options)
     assert found["context"]["kind"] == "last"
+    assert found["context"]["slack"] == 3
     assert found["backend"] == {"oracle": "labels"}
     assert len(found["prompts"]) == 64
 
@@ -137,6 +138,7 @@ def test_the_fingerprint_tells_prompts_context_and_model():
         ({"backend": "abacus"}, "no back end 'abacus'"),
         ({"backend": "oracle", "context": "some"}, "window, last, full"),
         ({"backend": "oracle", "turns": -1}, "turns must be"),
+        ({"backend": "oracle", "slack": -1}, "slack must be"),
         ({"backend": "oracle", "colour": 1}, "colour"),
     ],
 )

@@ -132,6 +132,16 @@ def test_every_turn_is_learnt_once_within_the_room_with_a_window_before_it(lengt
             assert one.first == max(0, one.learnt - shown)
 
 
+@given(
+    st.lists(st.integers(1, 300), min_size=30, max_size=80), st.integers(1, 12), st.integers(0, 12)
+)
+def test_a_window_that_grows_is_learnt_at_every_size(lengths, shown, slack):
+    found = stretches(lengths, shown, room=(shown + slack + 1) * max(lengths))
+    for one in found[1:-1]:
+        seen = {turn - one.first for turn in range(one.learnt, one.last)}
+        assert set(range(shown, shown + slack + 1)) <= seen
+
+
 def test_a_template_that_trl_does_not_know_is_refused(tokenizer):
     other = type(tokenizer)(tokenizer_object=tokenizer.backend_tokenizer)
     other.chat_template = "{% for message in messages %}{{ message.content }}{% endfor %}"

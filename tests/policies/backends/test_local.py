@@ -207,6 +207,7 @@ def test_a_refusing_template_and_a_closed_model_are_told(tiny_model: Path, tmp_p
         ({"device": "abacus"}, "There is no device"),
         ({"temperature": -1}, "temperature"),
         ({"batch_size": 0}, "1 or more"),
+        ({"kept_gib": -1}, "0 or more"),
         ({"adapter": "/nowhere"}, "no adapter"),
         ({"colour": 1}, "unexpected keyword"),
     ],

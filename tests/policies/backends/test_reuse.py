@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +12,23 @@ import pytest
 pytest.importorskip("peft")
 
 import torch
-from transformers import MambaConfig, MambaForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM
 
+from policies.backends import rows
+from policies.backends.base import Reply, ToolCall
 from policies.backends.decoding import Decoder, Prompt, Sampling
-from policies.backends.reuse import Beginnings, Reader, _Kept, can_reuse, followed
+from policies.backends.local import LocalBackend
+from policies.backends.reuse import open_reader
+from policies.backends.rows import followed
+from policies.calls import Taken
+from policies.context import Context
 
 GREEDY, DRAWN = Sampling(0.0, 1.0, 0), Sampling(0.7, 0.95, 40)
 LIMIT, END = 24, frozenset({2})
 
 
-def decoder(model: Path, *, reuse: bool) -> Decoder:
-    made = Decoder(str(model), None, None, "float32", "cpu")
-    assert made._reader is not None
-    if not reuse:
-        made._reader = None
-    return made
+def decoder(model: Path, kept_bytes: int = 1 << 20) -> Decoder:
+    return Decoder(str(model), None, None, "float32", "cpu", kept_bytes)
 
 
 def talks(made: Decoder, sampling: Sampling, turns: int = 25) -> list[list[list[int]]]:
@@ -46,85 +49,123 @@ def talks(made: Decoder, sampling: Sampling, turns: int = 25) -> list[list[list[
 
 
 @pytest.mark.parametrize("sampling", [GREEDY, DRAWN])
+@pytest.mark.parametrize("fed", [rows.MOST_FED, 50])
 def test_replies_are_those_of_a_decoder_that_reads_everything_anew(
-    tiny_model: Path, sampling: Sampling
+    tiny_model: Path, sampling: Sampling, fed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    anew = talks(decoder(tiny_model, reuse=False), sampling)
-    assert talks(decoder(tiny_model, reuse=True), sampling) == anew
+    anew = talks(decoder(tiny_model, 0), sampling)
+    monkeypatch.setattr(rows, "MOST_FED", fed)
+    assert talks(decoder(tiny_model), sampling) == anew
     assert max(len(answer) for answers in anew for answer in answers) == LIMIT
 
 
 def test_a_reply_does_not_depend_on_what_was_read_before(tiny_model: Path) -> None:
-    made = decoder(tiny_model, reuse=True)
+    made = decoder(tiny_model)
     prompt = [Prompt(list(range(3, 90)), LIMIT, 0, lambda new: False)]
     first = made.decode(prompt, END, 0, GREEDY)
     talks(made, GREEDY, 5)
     assert made.decode(prompt, END, 0, GREEDY) == first
 
 
-def test_only_what_is_new_is_read(tiny_model: Path) -> None:
-    made = decoder(tiny_model, reuse=True)
-    widths: list[int] = []
+def test_only_what_is_new_is_read_and_nothing_is_padded(tiny_model: Path) -> None:
+    made = decoder(tiny_model)
+    counts: list[int] = []
     forward = made._model.forward
 
     def counted(*args: Any, **kwargs: Any) -> Any:
-        widths.append(kwargs["input_ids"].shape[1])
+        counts.append(kwargs["input_ids"].numel())
         return forward(*args, **kwargs)
 
     made._model.forward = counted
-    ids = list(range(3, 203))
-    said = made.decode([Prompt(ids, 4, 0, lambda new: False)], END, 0, GREEDY)[0]
-    assert widths[0] >= len(ids)
-    widths.clear()
-    made.decode([Prompt([*ids, *said, 7, 8, 9], 4, 0, lambda new: False)], END, 0, GREEDY)
-    assert max(widths) <= 3 + len(said) + 8
+    long, short = list(range(3, 203)), list(range(300, 310))
+    prompts = [Prompt(ids, 4, 0, lambda new: False) for ids in (long, short)]
+    said = made.decode(prompts, END, 0, GREEDY)[0]
+    assert 210 <= sum(counts) <= 210 + 2 * 4 * 4  # four tokens each, drafts of three at most
+    counts.clear()
+    made.decode([Prompt([*long, *said, 7, 8, 9], 4, 0, lambda new: False)], END, 0, GREEDY)
+    assert sum(counts) <= 1 + 3 + 4 * 4  # the last token that was said had not been read
 
 
-def test_the_oldest_beginnings_go_first_and_longer_ones_replace_theirs() -> None:
-    def kept(*ids: int) -> _Kept:
-        states = torch.zeros(1, len(ids), 1)
-        return _Kept(np.array(ids), ((states, states),))
+def conversation(backend: LocalBackend, number: int, tool: dict[str, Any]) -> list[Reply]:
+    """Forty turns of a window that grows and drops back; the reply is a call of the tool."""
+    context = Context("window", "You watch an ECG.", 3000, backend.count_tokens, 3, slack=4)
+    replies = []
+    for turn in range(40):
+        asked = "Begin." if turn == 0 else f"At {turn * 600 + number} s. Go on."
+        replies.append(backend.complete(context.messages(asked), [tool], turn))
+        taken = {"name": "skim", "arguments": {"duration": 600 + turn % 7}}
+        said = Reply("", (ToolCall("skim", '{"duration": 600}'),))
+        context.said(said, Taken(taken, 0))
+    return replies
 
-    one, two = tuple(range(20)), tuple(range(100, 120))
-    store = Beginnings(most_bytes=400)
-    store.keep(kept(*one))
-    store.keep(kept(*one, 20))  # goes on from the first
-    store.keep(kept(*two))
-    assert store.longest(np.array([*one, 20, 5]))[0] == 21
-    assert store.longest(np.array(two))[0] == 19  # one token is always read
-    store.keep(kept(*range(200, 240)))  # 320 bytes: both others go
-    assert store.longest(np.array([*one, 20, 5]))[0] == 0
-    assert store.longest(np.array([*two, 5]))[0] == 0
-    assert store.longest(np.arange(200, 250))[0] == 40
+
+def test_hundreds_of_replies_of_a_trained_model_are_the_same_with_and_without(
+    taught_model: Path, tool: dict[str, Any]
+) -> None:
+    def said(**options: Any) -> list[list[Any]]:
+        backend = LocalBackend(str(taught_model), max_new_tokens=32, **options)
+        with ThreadPoolExecutor(6) as pool:
+            played = pool.map(lambda number: conversation(backend, number, tool), range(6))
+            found = [[(one.text, one.calls) for one in replies] for replies in played]
+        backend.close()
+        return found
+
+    anew = said(kept_gib=0)
+    assert said(kept_gib=1) == anew
+    assert len({repr(one) for replies in anew for one in replies}) > 20
 
 
 @pytest.mark.parametrize(
     ("said", "draft"),
     [
-        ([1, 2, 3, 4, 5, 1, 2, 3], [4, 5, 1]),
-        ([1, 2, 3, 9, 1, 2, 3, 4, 1, 2, 3], [4, 1, 2]),  # the newest place
-        ([1, 2, 3, 4], []),
-        ([1, 2], []),
+        ("abcdeabc", "dea"),
+        ("abcXabcdabc", "dab"),  # the newest place
+        ("xyabcdXabcdYxyabcd", "Xab"),  # the one where more was the same
+        ("abcd", ""),
+        ("a", ""),
+        ("", ""),
     ],
 )
-def test_a_draft_is_what_followed_the_same_tokens(said: list[int], draft: list[int]) -> None:
-    assert followed(said, 3) == draft
+def test_a_draft_is_what_followed_the_same_tokens(said: str, draft: str) -> None:
+    assert followed(said, 3) == list(map(ord, draft))
 
 
-def test_a_model_with_another_kind_of_memory_is_left_to_transformers(tiny_model: Path) -> None:
-    recurrent = MambaForCausalLM(MambaConfig(hidden_size=32, num_hidden_layers=1, vocab_size=64))
-    assert not can_reuse(recurrent)
-    assert can_reuse(decoder(tiny_model, reuse=True)._model)
-
-
-def test_no_token_is_asked_for_twice() -> None:
-    """Each row's tokens are chosen in order, once each, however many were drafted."""
-    from transformers import Qwen2Config, Qwen2ForCausalLM
-
+def model(kind: str, **fields: Any) -> Any:
+    """A model of an architecture with random weights, large enough that each of them counts."""
     torch.manual_seed(0)
-    config = Qwen2Config(vocab_size=50, hidden_size=32, intermediate_size=64, num_hidden_layers=1,
-                         num_attention_heads=2, num_key_value_heads=1)  # fmt: skip
-    model = Qwen2ForCausalLM(config).eval()
+    about = {
+        "vocab_size": 50, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8, "bos_token_id": None,
+        "eos_token_id": None, "pad_token_id": None, "initializer_range": 0.3,
+    }  # fmt: skip
+    made: Any = AutoModelForCausalLM
+    return made.from_config(AutoConfig.for_model(kind, **about | fields)).eval()
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("mamba", {}),  # a recurrent state
+        ("mistral", {"sliding_window": 8}),
+        ("diffllama", {}),  # attention of its own, which nothing but trying it tells
+        ("stablelm", {}),  # does not hand on which rows there are
+    ],
+)
+def test_a_model_with_another_kind_of_memory_is_left_to_transformers(
+    kind: str, fields: dict[str, Any]
+) -> None:
+    other = model(kind, **fields)
+    ids = torch.arange(12)[None]
+    before = other(input_ids=ids).logits
+    assert open_reader(other, 1 << 20) is None
+    assert torch.equal(other(input_ids=ids).logits, before)
+
+
+@pytest.mark.parametrize("kind", ["qwen3", "llama"])
+def test_no_token_is_asked_for_twice(kind: str) -> None:
+    """Each row's tokens are chosen in order, once each, however many were drafted."""
+    reader = open_reader(model(kind), 1 << 20)
+    assert reader is not None
     asked: list[int] = []
 
     def pick(row: int, scores: torch.Tensor) -> int:
@@ -132,6 +173,6 @@ def test_no_token_is_asked_for_twice() -> None:
         return [5, 6, 7][(len(asked) - 1) % 3]
 
     with torch.inference_mode():
-        said = Reader(model).decode([[5, 6, 7, 5, 6, 7]], pick, lambda row, new: False, 9)
+        said = reader.decode([[5, 6, 7, 5, 6, 7]], [9], pick, lambda row, new: False)
     assert said == [[5, 6, 7] * 3]
     assert len(asked) == 9
