@@ -21,7 +21,7 @@ import torch
 
 from policies.expert import Expert, plan_for
 from policies.expert.view import MEMORY, Turn, View
-from policies.neural import Neural, chosen_by
+from policies.neural import SHIPPED, Neural, chosen_by
 from policies.neural.candidates import candidates
 from policies.neural.checkpoint import (
     CONFIGURATION,
@@ -186,3 +186,37 @@ def test_a_record_stands_beside_the_sizes(folder: Path) -> None:
     about = json.loads((folder / CONFIGURATION).read_text())
     assert about["kind"] == "neural"
     assert about["shape"]["hidden"] == 16
+
+
+def test_the_shipped_checkpoint_is_small_and_has_a_card() -> None:
+    assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < 5_000_000
+    about = json.loads((SHIPPED / CONFIGURATION).read_text())
+    assert about["kind"] == "neural"
+    assert set(about["data"]) == {"train", "held_out"}
+    assert "training.neural" in (SHIPPED / "README.md").read_text()
+
+
+@pytest.mark.parametrize("instance", INSTANCES)
+def test_the_shipped_checkpoint_reads_synthetic_recordings(instance: str, synth_data: Path) -> None:
+    assert score(instance, "reference", synth_data) > 0.85
+
+
+@pytest.mark.parametrize(("dx", "least"), [(None, 0.5), ("reference", 0.9)])
+def test_it_finds_first_onsets_of_patients_that_it_never_saw(
+    dx: Any, least: float, data: Path
+) -> None:
+    records = [path.stem for path in sorted((data / "afdb").glob("*.qrs"))]
+    records = [name for name in records if name not in ("00735", "03665")][::2]
+    found = [score(f"change_detection/afdb/{name}", dx, data) for name in records]
+    assert sum(found) / len(found) >= least
+
+
+def score(instance: str, dx: Any, data: Path) -> float:
+    policy, env = Neural(), ecgscroll.make(instance, data=data, dx=dx)
+    obs, info = env.reset(seed=0)
+    policy.reset(info)
+    over = False
+    while not over:
+        obs, _, terminated, truncated, info = env.step(policy.act(obs, info))
+        over = terminated or truncated
+    return float(info["score"].value)
