@@ -79,7 +79,7 @@ def improve(run: NeuralRun, parts: Parts, network: Network) -> Network:
     """Go up the gradient of the verifier's reward."""
     desk = Desk(parts.folder, run.weights(), run.budget, rewind=run.rewind)
     module = PolicyGradient(network, games(run, parts.train), desk, run.gradient, run.seed)
-    trainer = _trainer(run, "gradient", module.epochs, run.gradient.steps)
+    trainer = _trainer(run, "gradient", module.epochs)
     trainer.fit(module, ckpt_path=_last(trainer), weights_only=True)
     return network
 
@@ -118,7 +118,7 @@ def evaluate(run: NeuralRun, parts: Parts, network: Network) -> dict[str, float]
     return scores
 
 
-def _trainer(run: NeuralRun, stage: str, epochs: int, steps: int = -1) -> lightning.Trainer:
+def _trainer(run: NeuralRun, stage: str, epochs: int) -> lightning.Trainer:
     """Return Lightning's trainer of a stage, with what the configuration says."""
     about: dict[str, Any] = {"accelerator": "cpu", "devices": 1} | run.trainer
     if not torch.cuda.is_available():
@@ -128,7 +128,6 @@ def _trainer(run: NeuralRun, stage: str, epochs: int, steps: int = -1) -> lightn
     try:
         return lightning.Trainer(
             max_epochs=epochs,
-            max_steps=steps,
             logger=TensorBoardLogger(run.output / "tensorboard", name=stage),
             callbacks=[checkpoints, *bar],
             enable_progress_bar=bool(bar),

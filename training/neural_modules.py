@@ -144,8 +144,9 @@ class PolicyGradient(lightning.LightningModule):
         self._games, self._desk, self._about, self._seed = list(games), desk, about, seed
         self._say = say or Console(stderr=True, soft_wrap=True).print
         self._equal = 0
-        self.per_epoch = min(about.steps, about.save_steps)
-        self.epochs = -(-about.steps // self.per_epoch)
+        whole = range(min(about.steps, about.save_steps), 0, -1)
+        self.per_epoch = next(count for count in whole if about.steps % count == 0)
+        self.epochs = about.steps // self.per_epoch
 
     def train_dataloader(self) -> DataLoader[Any]:
         """Return the games of an epoch, drawn anew in each."""

@@ -94,8 +94,8 @@ def test_a_stopped_run_goes_on_to_the_same_weights(
 ) -> None:
     run, made = NeuralRun.model_validate(values(synth_data, tmp_path)), neural._trainer
 
-    def cut(run: Any, stage: str, epochs: int, steps: int = -1) -> Any:
-        trainer = made(run, stage, epochs, steps)
+    def cut(run: Any, stage: str, epochs: int) -> Any:
+        trainer = made(run, stage, epochs)
         if stage == stopped:
             trainer.callbacks.append(Stop())
         return trainer
