@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import lightning
@@ -13,14 +14,17 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, Dataset, Sampler
 
+from ecgscroll.environment.observation import result_json
 from policies.neural import Choice, Neural
 from policies.neural.network import Network
 from training import config
 from training.neural_data import Batch, Labelled, padded
-from training.rewards import Outcome
+from training.rewards import Outcome, Watch
 from training.rollout import Desk
 
 PATIENCE = 5
+SHOWN_CALLS = 60
+"""Calls of an episode that a sample shows."""
 
 
 class Order(Sampler[int]):
@@ -128,6 +132,10 @@ class PolicyGradient(lightning.LightningModule):
         Steps, group, rates.
     seed
         Of the order and of what is drawn.
+    say
+        Is told where nothing can be learnt.
+    watch
+        Is shown the first episode of each step.
     """
 
     def __init__(
@@ -138,11 +146,13 @@ class PolicyGradient(lightning.LightningModule):
         about: config.Gradient,
         seed: int,
         say: Callable[[str], Any] | None = None,
+        watch: Watch | None = None,
     ) -> None:
         super().__init__()
         self.network = network
         self._games, self._desk, self._about, self._seed = list(games), desk, about, seed
         self._say = say or Console(stderr=True, soft_wrap=True).print
+        self._watch = watch
         self._equal = 0
         self.per_epoch = min(about.steps, about.save_steps)
         self.epochs = -(-about.steps // self.per_epoch)
@@ -159,8 +169,12 @@ class PolicyGradient(lightning.LightningModule):
         worth: list[float] = []
         outcomes: list[Outcome] = []
         equal = 0
+        shown: list[dict[str, Any]] = []
         for game, seed in batch:
-            played = [self._played(game, seed + one) for one in range(self._about.group)]
+            played = [
+                self._played(game, seed + one, None if outcomes or one else shown)
+                for one in range(self._about.group)
+            ]
             rewards = np.array([outcome.reward or 0.0 for outcome, _ in played])
             spread = float(rewards.std())
             equal += spread < 1e-9
@@ -170,6 +184,8 @@ class PolicyGradient(lightning.LightningModule):
                 choices += kept
                 worth += [float(reward - rewards.mean()) / (spread + 1e-3)] * len(kept)
         self._tell(outcomes, equal / len(batch))
+        if self._watch is not None:
+            self._watch([shown], outcomes, self.global_step)
         return self._loss(padded(choices), torch.tensor(worth, device=self.device))
 
     def configure_optimizers(self) -> Any:
@@ -179,12 +195,14 @@ class PolicyGradient(lightning.LightningModule):
     def _loss(self, batch: Batch, worth: Tensor) -> Tensor:
         batch = Batch(*(one.to(self.device) for one in batch))
         logits = self.network(batch.state, batch.found, batch.mask)
-        chances = torch.log_softmax(logits, dim=1)
+        chances = torch.log_softmax(logits / self._about.temperature, dim=1)  # as it was played
         taken = chances.gather(1, batch.taken[:, None])[:, 0]
         entropy = -(chances.exp() * chances.masked_fill(~batch.mask, 0.0)).sum(dim=1)
         return (-(worth * taken) - self._about.entropy * entropy).mean()
 
-    def _played(self, game: int, seed: int) -> tuple[Outcome, list[Choice]]:
+    def _played(
+        self, game: int, seed: int, shown: list[dict[str, Any]] | None
+    ) -> tuple[Outcome, list[Choice]]:
         name, dx = self._games[game]
         env = self._desk.environment(name, dx)
         policy = Neural(self.network, temperature=self._about.temperature, seed=seed)
@@ -193,7 +211,10 @@ class PolicyGradient(lightning.LightningModule):
         policy.reset(info)
         terms: dict[str, float] = {}
         for _ in range(self._about.most_steps):
-            obs, _, terminated, truncated, info = env.step(policy.act(obs, info))
+            call = policy.act(obs, info)
+            obs, _, terminated, truncated, info = env.step(call)
+            if shown is not None and len(shown) < 2 * SHOWN_CALLS:
+                shown += _messages(call, info["result"])
             for term, value in info["reward_terms"].items():
                 terms[term] = terms.get(term, 0.0) + value
             if terminated or truncated:
@@ -215,6 +236,15 @@ class PolicyGradient(lightning.LightningModule):
                 f"In the last {PATIENCE} steps all rewards of each group were equal, so nothing is "
                 "learnt: raise gradient.temperature or group, or choose other instances."
             )
+
+
+def _messages(call: Mapping[str, Any], result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a call and its result as messages, as language models' rollouts are kept."""
+    function = {"name": call["name"], "arguments": json.dumps(call["arguments"])}
+    return [
+        {"role": "assistant", "tool_calls": [{"function": function}]},
+        {"role": "tool", "content": result_json(result)},
+    ]
 
 
 def _drawn(made: list[Choice], most: int, seed: int) -> list[Choice]:
