@@ -9,6 +9,7 @@ from typing import Any
 import lightning
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from rich.console import Console
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -118,7 +119,7 @@ class Cloning(lightning.LightningModule):
 
 
 class PolicyGradient(lightning.LightningModule):
-    """REINFORCE with each group's own mean as baseline, and a bonus for entropy.
+    """REINFORCE, each episode against the others of its group, and a bonus for entropy.
 
     Parameters
     ----------
@@ -176,13 +177,12 @@ class PolicyGradient(lightning.LightningModule):
                 for one in range(self._about.group)
             ]
             rewards = np.array([outcome.reward or 0.0 for outcome, _ in played])
-            spread = float(rewards.std())
-            equal += spread < 1e-9
+            equal += float(rewards.std()) < 1e-9
             outcomes += [outcome for outcome, _ in played]
-            for one, (reward, (_, made)) in enumerate(zip(rewards, played, strict=True)):
+            for one, (value, (_, made)) in enumerate(zip(advantages(rewards), played, strict=True)):
                 kept = _drawn(made, self._about.most_choices, seed + one)
                 choices += kept
-                worth += [float(reward - rewards.mean()) / (spread + 1e-3)] * len(kept)
+                worth += [float(value)] * len(kept)
         self._tell(outcomes, equal / len(batch))
         if self._watch is not None:
             self._watch([shown], outcomes, self.global_step)
@@ -236,6 +236,26 @@ class PolicyGradient(lightning.LightningModule):
                 f"In the last {PATIENCE} steps all rewards of each group were equal, so nothing is "
                 "learnt: raise gradient.temperature or group, or choose other instances."
             )
+
+
+def advantages(rewards: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much better each episode was than the mean of the others of its group.
+
+    They are not divided by the group's spread: where all scores are equal it is the price of a few
+    steps, which would weigh as much as a score, and a policy would learn to finish at once.
+
+    Parameters
+    ----------
+    rewards
+        Of a group's episodes, (n,), n at least 2.
+
+    Examples
+    --------
+    >>> advantages(np.array([1.0, 0.0, 0.5])).tolist()
+    [0.75, -0.75, 0.0]
+    """
+    count = len(rewards)
+    return np.asarray((rewards - rewards.mean()) * count / (count - 1))
 
 
 def _messages(call: Mapping[str, Any], result: Mapping[str, Any]) -> list[dict[str, Any]]:

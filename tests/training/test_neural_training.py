@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -27,7 +28,7 @@ from training.config import Gradient, NeuralRun, load
 from training.data import divide
 from training.evaluate import agent_of
 from training.neural_data import Batch, Coverage, demonstrated, padded
-from training.neural_modules import PolicyGradient
+from training.neural_modules import PolicyGradient, advantages
 from training.rollout import Desk
 
 ROOT = Path(__file__).parents[2]
@@ -173,6 +174,15 @@ def test_a_call_that_is_no_candidate_is_dropped_and_counted(
     samples = demonstrated(run, parts.train, parts.folder, None, coverage=coverage)
     assert samples
     assert 0 < coverage.shares()["reference/episode_detection"] < 1
+
+
+def test_the_price_of_steps_weighs_no_more_than_it_costs() -> None:
+    """Where all episodes score the same, to finish at once must not look like a success."""
+    steps = np.array([1, 40, 50, 60])
+    assert np.abs(advantages(0.5 - 1e-4 * steps)).max() < 0.01
+    rewards = np.array([1.0, 0.2, 0.4])
+    others = [np.delete(rewards, one).mean() for one in range(3)]
+    assert advantages(rewards) == pytest.approx(rewards - others)
 
 
 def test_the_gradient_is_of_the_policy_that_played() -> None:
