@@ -84,8 +84,11 @@ def training_record(run: Any, kind: str, digests: Mapping[str, Any], **more: Any
         "configuration": run.plain(),
         "digest": run.digest(),
         "seed": run.seed,
-        **({"planning": run.agent.options()} if hasattr(run, "agent") else {}),
-        "told": told_digest(),
+        **(
+            {"planning": run.agent.options(), "told": told_digest()}
+            if hasattr(run, "agent")
+            else {}
+        ),
         "data": dict(digests),
         "commit": came_from["commit"],
         "python": came_from["python"],

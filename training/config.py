@@ -366,7 +366,7 @@ class Gradient(Strict):
     learning_rate, entropy
         Rate, and weight of the bonus for entropy.
     save_steps
-        Steps from one checkpoint to the next.
+        Steps from one checkpoint to the next, and from one episode that is shown to the next.
     """
 
     steps: Annotated[int, Field(ge=0)] = 200

@@ -17,18 +17,21 @@ import lightning
 import torch
 from lightning.pytorch.callbacks import ModelCheckpoint, RichProgressBar
 from lightning.pytorch.loggers import TensorBoardLogger
+from rich.console import Console
 
 from ecgscroll.catalogue.instances import Instance
 from ecgscroll.errors import ConfigError
 from ecgscroll.evaluation.run import Execution
+from ecgscroll.files import write_atomic
 from policies.neural.checkpoint import CONFIGURATION, Shape, save_network
 from policies.neural.network import Network
 from training.adapter import tier_of
-from training.checkpoints import training_record
+from training.callbacks import Samples
+from training.checkpoints import RECORD, training_record
 from training.config import NeuralRun
 from training.data import Parts, digests, divide, named, playable, spread
 from training.evaluate import evaluate_checkpoint, mean_scores
-from training.neural_data import Labelled, demonstrated
+from training.neural_data import Coverage, Labelled, demonstrated
 from training.neural_modules import Cloning, PolicyGradient
 from training.rollout import Desk
 from training.setup import claim, command, is_main
@@ -46,8 +49,11 @@ def train(run: NeuralRun) -> dict[str, float]:
         network = improve(run, parts, network)
     scores = evaluate(run, parts, network)
     if is_main():
-        record = training_record(run, "neural", parts.digests(), evaluation={"scores": scores})
-        save_network(network.arrays(), network.shape, run.output / "model", record)
+        more = {"evaluation": {"scores": scores}, "coverage": coverage_of(run)}
+        record = training_record(run, "neural", parts.digests(), **more)
+        model = run.output / "model"
+        write_atomic(model / RECORD, json.dumps(record, indent=1) + "\n")
+        save_network(network.arrays(), network.shape, model, {"kind": "neural"})
     return scores
 
 
@@ -59,9 +65,10 @@ def clone(run: NeuralRun, parts: Parts) -> Network:
     network = Network(Shape(run.network.hidden, run.network.layers))
     held_out = Labelled(demonstrated(run, parts.held_out, parts.folder, None))
     shown: list[Any] = []
+    coverage = Coverage()
     for number, folder in enumerate(folders):
         player = network if number else None
-        shown += demonstrated(run, parts.train, parts.folder, player, number)
+        shown += demonstrated(run, parts.train, parts.folder, player, number, coverage)
         if not shown:
             raise ConfigError("There is nothing to imitate; look at data.tasks and data.dx.")
         if (folder / CONFIGURATION).is_file():
@@ -71,14 +78,26 @@ def clone(run: NeuralRun, parts: Parts) -> Network:
         trainer = _trainer(run, f"cloning-{number}", run.cloning.epochs)
         trainer.fit(module, ckpt_path=_last(trainer), weights_only=True)
         if trainer.is_global_zero:
-            save_network(network.arrays(), network.shape, folder, {})
+            save_network(network.arrays(), network.shape, folder, {"coverage": coverage.shares()})
+    if is_main() and (warning := coverage.warning()) is not None:
+        Console(stderr=True, soft_wrap=True).print(warning, style="yellow")
     return network
+
+
+def coverage_of(run: NeuralRun) -> dict[str, float]:
+    """Return which shares of the expert's calls were candidates, as the cloning found."""
+    path = run.output / f"cloning-{run.cloning.rounds - 1}" / CONFIGURATION
+    shares: dict[str, float] = json.loads(path.read_text(encoding="utf-8")).get("coverage", {})
+    return shares
 
 
 def improve(run: NeuralRun, parts: Parts, network: Network) -> Network:
     """Go up the gradient of the verifier's reward."""
     desk = Desk(parts.folder, run.weights(), run.budget, rewind=run.rewind)
-    module = PolicyGradient(network, games(run, parts.train), desk, run.gradient, run.seed)
+    samples = Samples(run.output / "samples", run.gradient.save_steps) if is_main() else None
+    module = PolicyGradient(
+        network, games(run, parts.train), desk, run.gradient, run.seed, watch=samples
+    )
     trainer = _trainer(run, "gradient", module.epochs)
     trainer.fit(module, ckpt_path=_last(trainer), weights_only=True)
     return network

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,8 @@ from torch.utils.data import Dataset
 
 from ecgscroll.catalogue.instances import Instance
 from ecgscroll.environment.env import ECGScrollEnv, make
+from ecgscroll.loaders.opening import tier_name
+from ecgscroll.tools.registry import Dx
 from policies.expert import Expert, plan_for
 from policies.expert.view import MEMORY, Call, Turn, View
 from policies.neural import Choice, Neural, chosen_by
@@ -27,6 +29,9 @@ from training.config import NeuralRun
 from training.data import playable
 
 Half = NDArray[np.float16]
+
+LEAST_COVERED = 0.99
+"""Share of the expert's calls that are to be candidates."""
 
 
 class Sample(NamedTuple):
@@ -44,6 +49,34 @@ class Batch(NamedTuple):
     found: Tensor
     mask: Tensor
     taken: Tensor
+
+
+class Coverage:
+    """Counts how often what the expert does is a candidate, by tier and task.
+
+    What is none cannot be learnt: where that is often, the candidates lack a place or a width.
+    """
+
+    def __init__(self) -> None:
+        self._views, self._covered = Counter[str](), Counter[str]()
+
+    def count(self, view: View, dx: Dx, covered: bool) -> None:
+        """Count a view."""
+        name = f"{tier_name(dx)}/{view.task}"
+        self._views[name] += 1
+        self._covered[name] += covered
+
+    def shares(self) -> dict[str, float]:
+        """Return the share of views whose answer is a candidate, by ``tier/task``."""
+        return {name: self._covered[name] / views for name, views in sorted(self._views.items())}
+
+    def warning(self) -> str | None:
+        """Return a sentence on those that are covered too seldom; None where there are none."""
+        low = {name: share for name, share in self.shares().items() if share < LEAST_COVERED}
+        if not low:
+            return None
+        listed = ", ".join(f"{name} {share:.1%}" for name, share in low.items())
+        return f"Of what the expert does these shares can be learnt, the rest is dropped: {listed}."
 
 
 class Labelled(Dataset[Sample]):
@@ -82,6 +115,7 @@ def demonstrated(
     folder: Path,
     player: Network | None,
     number: int = 0,
+    coverage: Coverage | None = None,
 ) -> list[Sample]:
     """Return what the expert does, or would do where a network gets to, at most so many an episode.
 
@@ -97,6 +131,8 @@ def demonstrated(
         Plays; None lets the expert.
     number
         Of the round: another draw.
+    coverage
+        Is told of every view that is kept.
     """
     tiers = [tier_of(name) for name in run.data.dx]
     episodes = [(one, dx) for dx in tiers for one in instances if playable(one, dx)]
@@ -109,7 +145,12 @@ def demonstrated(
         if len(found) > keep:
             rng = np.random.default_rng([run.seed, number, index])
             found = [found[one] for one in sorted(rng.choice(len(found), keep, replace=False))]
-        samples += filter(None, (_sample(view, dx, call) for view, call in found))
+        for view, call in found:
+            sample = _sample(view, dx, call)
+            if coverage is not None:
+                coverage.count(view, dx, sample is not None)
+            if sample is not None:
+                samples.append(sample)
     return samples
 
 

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import lightning
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from rich.console import Console
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, Dataset, Sampler
 
+from ecgscroll.environment.observation import result_json
 from policies.neural import Choice, Neural
 from policies.neural.network import Network
 from training import config
 from training.neural_data import Batch, Labelled, padded
-from training.rewards import Outcome
+from training.rewards import Outcome, Watch
 from training.rollout import Desk
 
 PATIENCE = 5
+SHOWN_CALLS = 60
+"""Calls of an episode that a sample shows."""
 
 
 class Order(Sampler[int]):
@@ -114,7 +119,7 @@ class Cloning(lightning.LightningModule):
 
 
 class PolicyGradient(lightning.LightningModule):
-    """REINFORCE with each group's own mean as baseline, and a bonus for entropy.
+    """REINFORCE, each episode against the others of its group, and a bonus for entropy.
 
     Parameters
     ----------
@@ -128,6 +133,10 @@ class PolicyGradient(lightning.LightningModule):
         Steps, group, rates.
     seed
         Of the order and of what is drawn.
+    say
+        Is told where nothing can be learnt.
+    watch
+        Is shown the first episode of each step.
     """
 
     def __init__(
@@ -138,11 +147,13 @@ class PolicyGradient(lightning.LightningModule):
         about: config.Gradient,
         seed: int,
         say: Callable[[str], Any] | None = None,
+        watch: Watch | None = None,
     ) -> None:
         super().__init__()
         self.network = network
         self._games, self._desk, self._about, self._seed = list(games), desk, about, seed
         self._say = say or Console(stderr=True, soft_wrap=True).print
+        self._watch = watch
         self._equal = 0
         whole = range(min(about.steps, about.save_steps), 0, -1)
         self.per_epoch = next(count for count in whole if about.steps % count == 0)
@@ -160,17 +171,22 @@ class PolicyGradient(lightning.LightningModule):
         worth: list[float] = []
         outcomes: list[Outcome] = []
         equal = 0
+        shown: list[dict[str, Any]] = []
         for game, seed in batch:
-            played = [self._played(game, seed + one) for one in range(self._about.group)]
+            played = [
+                self._played(game, seed + one, None if outcomes or one else shown)
+                for one in range(self._about.group)
+            ]
             rewards = np.array([outcome.reward or 0.0 for outcome, _ in played])
-            spread = float(rewards.std())
-            equal += spread < 1e-9
+            equal += float(rewards.std()) < 1e-9
             outcomes += [outcome for outcome, _ in played]
-            for one, (reward, (_, made)) in enumerate(zip(rewards, played, strict=True)):
+            for one, (value, (_, made)) in enumerate(zip(advantages(rewards), played, strict=True)):
                 kept = _drawn(made, self._about.most_choices, seed + one)
                 choices += kept
-                worth += [float(reward - rewards.mean()) / (spread + 1e-3)] * len(kept)
+                worth += [float(value)] * len(kept)
         self._tell(outcomes, equal / len(batch))
+        if self._watch is not None:
+            self._watch([shown], outcomes, self.global_step)
         return self._loss(padded(choices), torch.tensor(worth, device=self.device))
 
     def configure_optimizers(self) -> Any:
@@ -180,12 +196,14 @@ class PolicyGradient(lightning.LightningModule):
     def _loss(self, batch: Batch, worth: Tensor) -> Tensor:
         batch = Batch(*(one.to(self.device) for one in batch))
         logits = self.network(batch.state, batch.found, batch.mask)
-        chances = torch.log_softmax(logits, dim=1)
+        chances = torch.log_softmax(logits / self._about.temperature, dim=1)  # as it was played
         taken = chances.gather(1, batch.taken[:, None])[:, 0]
         entropy = -(chances.exp() * chances.masked_fill(~batch.mask, 0.0)).sum(dim=1)
         return (-(worth * taken) - self._about.entropy * entropy).mean()
 
-    def _played(self, game: int, seed: int) -> tuple[Outcome, list[Choice]]:
+    def _played(
+        self, game: int, seed: int, shown: list[dict[str, Any]] | None
+    ) -> tuple[Outcome, list[Choice]]:
         name, dx = self._games[game]
         env = self._desk.environment(name, dx)
         policy = Neural(self.network, temperature=self._about.temperature, seed=seed)
@@ -194,7 +212,10 @@ class PolicyGradient(lightning.LightningModule):
         policy.reset(info)
         terms: dict[str, float] = {}
         for _ in range(self._about.most_steps):
-            obs, _, terminated, truncated, info = env.step(policy.act(obs, info))
+            call = policy.act(obs, info)
+            obs, _, terminated, truncated, info = env.step(call)
+            if shown is not None and len(shown) < 2 * SHOWN_CALLS:
+                shown += _messages(call, info["result"])
             for term, value in info["reward_terms"].items():
                 terms[term] = terms.get(term, 0.0) + value
             if terminated or truncated:
@@ -216,6 +237,35 @@ class PolicyGradient(lightning.LightningModule):
                 f"In the last {PATIENCE} steps all rewards of each group were equal, so nothing is "
                 "learnt: raise gradient.temperature or group, or choose other instances."
             )
+
+
+def advantages(rewards: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much better each episode was than the mean of the others of its group.
+
+    They are not divided by the group's spread: where all scores are equal it is the price of a few
+    steps, which would weigh as much as a score, and a policy would learn to finish at once.
+
+    Parameters
+    ----------
+    rewards
+        Of a group's episodes, (n,), n at least 2.
+
+    Examples
+    --------
+    >>> advantages(np.array([1.0, 0.0, 0.5])).tolist()
+    [0.75, -0.75, 0.0]
+    """
+    count = len(rewards)
+    return np.asarray((rewards - rewards.mean()) * count / (count - 1))
+
+
+def _messages(call: Mapping[str, Any], result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a call and its result as messages, as language models' rollouts are kept."""
+    function = {"name": call["name"], "arguments": json.dumps(call["arguments"])}
+    return [
+        {"role": "assistant", "tool_calls": [{"function": function}]},
+        {"role": "tool", "content": result_json(result)},
+    ]
 
 
 def _drawn(made: list[Choice], most: int, seed: int) -> list[Choice]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def load_arrays(folder: Path) -> tuple[Shape, dict[str, NDArray[np.float32]]]:
     """
     try:
         about = json.loads((folder / CONFIGURATION).read_text(encoding="utf-8"))
-        shape = Shape(**{name: int(value) for name, value in about["shape"].items()})
+        shape = Shape(**{name: index(value) for name, value in about["shape"].items()})
         path = folder / WEIGHTS
         if path.stat().st_size > _MOST_BYTES:
             raise ConfigError(f"{path} is too large for a neural checkpoint.")
@@ -123,13 +124,14 @@ def load_arrays(folder: Path) -> tuple[Shape, dict[str, NDArray[np.float32]]]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, SafetensorError) as e:
         reason = " ".join(str(e).split())[:200]
         raise ConfigError(f"The neural checkpoint {folder} is damaged: {reason}") from None
-    if {name: one.shape for name, one in arrays.items()} != shape.arrays():
+    fit = {name: one.shape for name, one in arrays.items()} == shape.arrays()
+    if not fit or any(one.dtype != np.float32 for one in arrays.values()):
         raise ConfigError(
             f"The weights in {folder} do not fit their configuration: one of both is damaged."
         )
     if not all(np.isfinite(one).all() for one in arrays.values()):
         raise ConfigError(f"The weights in {folder} are not finite numbers.")
-    return shape, {name: one.astype(np.float32) for name, one in arrays.items()}
+    return shape, arrays
 
 
 def weights_digest(folder: Path) -> str:

@@ -18,6 +18,7 @@ from ecgscroll.errors import ConfigError
 pytest.importorskip("torch")
 
 import torch
+from safetensors.numpy import save
 
 from policies.expert import Expert, plan_for
 from policies.expert.view import MEMORY, Turn, View
@@ -137,6 +138,8 @@ def test_a_checkpoint_gives_the_same_scores(network: Network, folder: Path) -> N
         (lambda f: (f / CONFIGURATION).write_text("[]"), "is damaged"),
         (lambda f: (f / CONFIGURATION).write_text('{"shape": {"hidden": "x"}}'), "is damaged"),
         (lambda f: (f / CONFIGURATION).write_text('{"shape": {"depth": 3}}'), "is damaged"),
+        (lambda f: (f / CONFIGURATION).write_text('{"shape": {"hidden": Infinity}}'), "is damaged"),
+        (lambda f: (f / CONFIGURATION).write_text('{"shape": {"hidden": 16.5}}'), "is damaged"),
         (lambda f: (f / CONFIGURATION).write_text('{"shape": {"hidden": 10000000}}'), "1 to 4096"),
         (lambda f: (f / CONFIGURATION).write_text('{"shape": {"state": 3}}'), "other features"),
         (lambda f: (f / CONFIGURATION).write_text('{"shape": {"hidden": 32}}'), "do not fit"),
@@ -156,6 +159,19 @@ def test_weights_that_are_no_numbers_are_refused(network: Network, tmp_path: Pat
         broken.candidate.weight.fill_(float("nan"))
     save_network(broken.arrays(), broken.shape, tmp_path, {})
     with pytest.raises(ConfigError, match="not finite"):
+        load_arrays(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int8])
+def test_weights_of_another_type_are_refused(kind: Any, network: Network, tmp_path: Path) -> None:
+    """1e300 is finite as it is stored, and infinite once it is read."""
+    save_network(network.arrays(), network.shape, tmp_path, {})
+    huge = {
+        name: np.full(one.shape, 1e300 if kind is np.float64 else 1, kind)
+        for name, one in network.arrays().items()
+    }
+    (tmp_path / WEIGHTS).write_bytes(save(huge))
+    with pytest.raises(ConfigError, match="do not fit"):
         load_arrays(tmp_path)
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -17,12 +18,17 @@ pytest.importorskip("lightning")
 import torch
 from lightning.pytorch.callbacks import Callback
 
+from policies.expert.view import View
+from policies.neural.checkpoint import Shape
+from policies.neural.features import CANDIDATE, STATE
 from policies.neural.network import Network
-from training import neural
-from training.config import NeuralRun, load
+from training import neural, neural_data
+from training.checkpoints import read_record
+from training.config import Gradient, NeuralRun, load
+from training.data import divide
 from training.evaluate import agent_of
-from training.neural_data import demonstrated, padded
-from training.neural_modules import PolicyGradient
+from training.neural_data import Batch, Coverage, demonstrated, padded
+from training.neural_modules import PolicyGradient, advantages
 from training.rollout import Desk
 
 ROOT = Path(__file__).parents[2]
@@ -62,8 +68,15 @@ def trained(synth_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_learns_to_play_and_leaves_a_record(trained: Path) -> None:
-    record = json.loads((trained / "model" / "neural.json").read_text())
+    assert json.loads((trained / "model" / "neural.json").read_text())["kind"] == "neural"
+    record = read_record(trained / "model")
     assert record["kind"] == "neural"
+    assert record["configuration"]["gradient"]["steps"] == 2
+    assert set(record["coverage"]) == {
+        "none/episode_detection", "none/rare_event",
+        "reference/episode_detection", "reference/rare_event",
+    }  # fmt: skip
+    assert min(record["coverage"].values()) > 0.99
     assert record["data"]["train"]["truths"]
     assert record["evaluation"]["scores"]["reference/episode_detection"] > 0.6
     policy, options = agent_of(trained / "model")
@@ -123,9 +136,72 @@ def test_groups_of_equal_rewards_are_told_early(synth_data: Path, trained: Path)
     assert "nothing is learnt" in said[0]
 
 
-def test_samples_are_padded_to_the_most_candidates(synth_data: Path, trained: Path) -> None:
-    from training.data import divide
+def test_episodes_are_shown_as_they_were_played(trained: Path) -> None:
+    first, *later = sorted((trained / "samples").iterdir())
+    assert first.name == "step-000000.txt"
+    assert len(later) == 1
+    head, call, result, *_ = first.read_text().splitlines()
+    assert ": reward " in head
+    assert call.split()[0] == ">"
+    assert result.strip().startswith("{")
 
+
+def test_what_is_no_candidate_is_counted_and_told() -> None:
+    coverage = Coverage()
+    view = View("rare_event", 0.0, 60.0, ())
+    for covered in (True, True, True, False):
+        coverage.count(view, None, covered)
+    coverage.count(view, "reference", True)
+    assert coverage.shares() == {"none/rare_event": 0.75, "reference/rare_event": 1.0}
+    warning = coverage.warning()
+    assert warning is not None
+    assert "none/rare_event 75.0%" in warning
+    assert "reference" not in warning
+
+
+def test_a_call_that_is_no_candidate_is_dropped_and_counted(
+    synth_data: Path, trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = NeuralRun.model_validate(values(synth_data, trained))
+    parts = divide(run.data, run.seed)
+    offered = neural_data.candidates
+    monkeypatch.setattr(
+        neural_data,
+        "candidates",
+        lambda view, dx: [one for one in offered(view, dx) if one.call["name"] != "write"],
+    )
+    coverage = Coverage()
+    samples = demonstrated(run, parts.train, parts.folder, None, coverage=coverage)
+    assert samples
+    assert 0 < coverage.shares()["reference/episode_detection"] < 1
+
+
+def test_the_price_of_steps_weighs_no_more_than_it_costs() -> None:
+    """Where all episodes score the same, to finish at once must not look like a success."""
+    steps = np.array([1, 40, 50, 60])
+    assert np.abs(advantages(0.5 - 1e-4 * steps)).max() < 0.01
+    rewards = np.array([1.0, 0.2, 0.4])
+    others = [np.delete(rewards, one).mean() for one in range(3)]
+    assert advantages(rewards) == pytest.approx(rewards - others)
+
+
+def test_the_gradient_is_of_the_policy_that_played() -> None:
+    torch.manual_seed(0)
+    network = Network(Shape(hidden=8))
+    state, found = torch.randn(3, STATE), torch.randn(3, 4, CANDIDATE)
+    mask = torch.tensor([[True] * 4, [True] * 4, [True, True, False, False]])
+    batch = Batch(state, found, mask, torch.tensor([0, 3, 1]))
+    worth = torch.tensor([1.0, -2.0, 0.5])
+    about = Gradient(temperature=2.0, entropy=0.0)
+    module = PolicyGradient(
+        network, [], Desk(None, NeuralRun(output=Path("x")).weights()), about, 0
+    )
+    chances = torch.softmax(network(state, found, mask) / 2.0, dim=1)
+    expected = -(worth * chances[torch.arange(3), batch.taken].log()).mean()
+    assert module._loss(batch, worth).item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_samples_are_padded_to_the_most_candidates(synth_data: Path, trained: Path) -> None:
     run = NeuralRun.model_validate(values(synth_data, trained))
     parts = divide(run.data, run.seed)
     samples = demonstrated(run, parts.train, parts.folder, None)
@@ -147,7 +223,7 @@ def test_two_processes_share_the_work(synth_data: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert "MEMBER: 2/2" in done.stderr or "GLOBAL_RANK: 1" in done.stderr
-    record = json.loads((tmp_path / "run" / "model" / "neural.json").read_text())
+    record = read_record(tmp_path / "run" / "model")
     assert record["evaluation"]["scores"]["reference/episode_detection"] > 0.5
 
 
