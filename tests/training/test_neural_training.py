@@ -227,5 +227,16 @@ def test_two_processes_share_the_work(synth_data: Path, tmp_path: Path) -> None:
     assert record["evaluation"]["scores"]["reference/episode_detection"] > 0.5
 
 
+@pytest.mark.parametrize(("steps", "save", "epoch"), [(60, 50, 30), (7, 3, 1), (2, 50, 2)])
+def test_epochs_of_the_gradient_come_to_its_steps(
+    steps: int, save: int, epoch: int, synth_data: Path, tmp_path: Path
+) -> None:
+    given = values(synth_data, tmp_path, gradient={"steps": steps, "save_steps": save})
+    run = NeuralRun.model_validate(given)
+    desk, shape = Desk(synth_data, run.weights()), Shape(hidden=8)
+    module = PolicyGradient(Network(shape), [("x", None)], desk, run.gradient, 0)
+    assert (module.per_epoch, module.epochs) == (epoch, steps // epoch)
+
+
 def test_the_shipped_configuration_is_sound() -> None:
     assert load(ROOT / "configs" / "neural.yaml", NeuralRun).cloning.rounds > 1
